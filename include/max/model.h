@@ -403,16 +403,18 @@ MAX_API MAX_NODISCARD MaxStatus maxModelExecuteByName(const MaxModel* model, con
  * Runs the model once and keeps the call under a key: its plan, bound to these inputs and outputs. maxModelReplay then
  * runs it again without any lookup or allocation; between replays the program changes the contents of the inputs.
  *
- * The call runs at once, in the calling thread; on a created stream it first waits for the work queued there. A key
- * already captured with the same inputs is replayed and gives the same outputs. Inputs and outputs are retained until
- * maxModelForgetCaptured or the end of the model. Thread-safe.
+ * On the host the call runs at once, in the calling thread; on a created stream it first waits for the work queued
+ * there. On an accelerator it becomes a graph of the driver, which repeats all of it with one launch, and the first
+ * launch is queued. A key already captured with the same inputs is replayed and gives the same outputs. Inputs and
+ * outputs are retained until maxModelForgetCaptured or the end of the model. Thread-safe.
  *
  * @param[in] options  NULL = defaults.
  * @param[out] outOutputs  Room for one buffer per output; each is a new reference. All NULL on failure.
  * @retval MAX_STATUS_INVALID_ARGUMENT  There are no inputs, or as for maxModelExecute.
  * @retval MAX_STATUS_ALREADY_EXISTS  The key was captured with other inputs.
- * @retval MAX_STATUS_FAILED_PRECONDITION  What the model executes depends on values; the message names the node.
- * @retval MAX_STATUS_UNIMPLEMENTED  The model runs on an accelerator, or has values that are not numbers.
+ * @retval MAX_STATUS_FAILED_PRECONDITION  What the model executes depends on values, or a node of a model on an
+ *     accelerator runs on the host; the message names the node.
+ * @retval MAX_STATUS_UNIMPLEMENTED  The model has values that are not numbers, or the driver has no graphs.
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelCapture(const MaxModel* model, uint64_t graphKey, MaxBuffer* const* inputs,
@@ -422,7 +424,8 @@ MAX_API MAX_NODISCARD MaxStatus maxModelCapture(const MaxModel* model, uint64_t 
 /**
  * Runs a captured call again: reads the captured inputs, writes the captured outputs.
  *
- * On a created stream the call returns once the work is queued. Weights and settings are those of the capture.
+ * On a created stream, and on an accelerator, the call returns once the work is queued. Weights and settings are those
+ * of the capture.
  * Thread-safe, but one replay of a key runs at a time.
  *
  * @param[in] inputs  The captured buffers.

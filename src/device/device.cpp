@@ -3,4 +3,8 @@
 
 #include "base/error.h"
 
+max::Ref<max::WorkGraph> MaxDevice::record(max::FunctionRef<void(MaxStream&)>) {
+  max::fail(MAX_STATUS_UNIMPLEMENTED, "Device ", displayName(), " has no graphs");
+}
+
 std::string MaxDevice::displayName() const { return max::concat(api_, ':', id_); }

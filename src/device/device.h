@@ -7,10 +7,12 @@
 #include <utility>
 #include <vector>
 
+#include "base/function_ref.h"
 #include "base/handle.h"
 #include "base/kept_memory.h"
 #include "base/ref.h"
 #include "device/memory.h"
+#include "device/work_graph.h"
 #include "max/device.h"
 
 struct MaxEvent;
@@ -48,6 +50,9 @@ struct MaxDevice : max::HandleOf<MaxDevice> {
   virtual max::Ref<MaxStream> wrapStream(void* native) = 0;
   virtual max::Ref<MaxEvent> createEvent(bool timing) = 0;
   virtual void synchronize() = 0;
+  // Records what `queue` puts on the stream that it is given: kernels, copies between memory that stays, fills.
+  // UNIMPLEMENTED if the driver cannot.
+  virtual max::Ref<max::WorkGraph> record(max::FunctionRef<void(MaxStream&)> queue);
 
   // Memory to free when the device is trimmed.
   max::KeptMemoryList& kept() { return kept_; }

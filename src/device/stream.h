@@ -101,8 +101,9 @@ struct MaxStream : max::HandleOf<MaxStream, max::RefCounted> {
   virtual void enqueue(std::unique_ptr<max::StreamTask> task) = 0;
   // Keeps memory until all work now on the stream is done, regardless of who queued it.
   virtual void noteUse(const max::Ref<max::Storage>& memory);
-  // Throws if work on the stream is being kept for a graph of its driver, which would repeat it; `what` starts the
-  // message.
+  // Whether work on the stream is being kept for a graph of its driver, instead of being done.
+  virtual bool isCaptured() { return false; }
+  // Throws if it is, since the graph would repeat the work; `what` starts the message.
   virtual void requireUncaptured(const char*) {}
   virtual void record(MaxEvent& event) = 0;
   virtual void wait(MaxEvent& event) = 0;

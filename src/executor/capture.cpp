@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "device/device.h"
 #include "executor/profile.h"
 
 namespace max {
@@ -41,6 +42,7 @@ std::string TraceMonitor::textOf(const Plan& plan, size_t step) {
 CapturedGraph::CapturedGraph(const PlannedProgram& program, std::unique_ptr<RunContext> context,
                              std::vector<Ref<MaxBuffer>> inputs, std::vector<Ref<MaxBuffer>> outputs)
     : context_(std::move(context)), inputs_(std::move(inputs)), outputs_(std::move(outputs)) {
+  requireRepeatable();
   std::vector<TensorArg> arguments;
   for (const Ref<MaxBuffer>& input : inputs_)
     arguments.push_back({input->dtype(), input->shape().dims(), input->data()});
@@ -48,6 +50,17 @@ CapturedGraph::CapturedGraph(const PlannedProgram& program, std::unique_ptr<RunC
   for (const Ref<MaxBuffer>& output : outputs_) memory.push_back(output->data());
   program.bind(*context_, arguments, memory);
   for (size_t i = 0; i < plan().steps.size(); ++i) trace_.push_back(TraceMonitor::textOf(plan(), i));
+  if (!context_->device->isHost()) graph_ = PlannedProgram::record(*context_);
+}
+
+void CapturedGraph::requireRepeatable() const {
+  const Boundary& boundary = plan().boundary;
+  require(boundary.kind == Boundary::End, MAX_STATUS_FAILED_PRECONDITION,
+          boundary.node ? boundary.node->node->description() : std::string("Model"),
+          ": the call cannot be captured, since the following steps depend on values");
+  const Step* step = context_->device->isHost() ? nullptr : plan().firstOnHost();
+  require(!step, MAX_STATUS_FAILED_PRECONDITION, step && step->node ? step->node->description() : std::string("Model"),
+          ": the call cannot be captured, since this runs on the host, not on ", context_->device->displayName());
 }
 
 void CapturedGraph::checkInputs(std::span<MaxBuffer* const> inputs, MaxStatus status, uint64_t key) const {
@@ -62,6 +75,25 @@ void CapturedGraph::checkInputs(std::span<MaxBuffer* const> inputs, MaxStatus st
 void CapturedGraph::replay() {
   const Turn turn(isBusy_);
   PlannedProgram::runPlan(*context_);
+}
+
+void CapturedGraph::launch(MaxStream& stream) {
+  const Turn turn(isBusy_);
+  try {
+    context_->begin(stream);
+    graph_->launch(stream);
+  } catch (...) {
+    context_->end(false);
+    throw;
+  }
+  context_->end(true);
+  keepMemory(stream);
+}
+
+// The graph may be forgotten while its work is queued.
+void CapturedGraph::keepMemory(MaxStream& stream) const {
+  for (const Ref<MaxBuffer>& input : inputs_) stream.noteUse(input->memory());
+  for (const Ref<MaxBuffer>& output : outputs_) stream.noteUse(output->memory());
 }
 
 void CapturedGraph::compare(const std::vector<std::string>& ran, uint64_t key) const {

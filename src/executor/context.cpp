@@ -30,6 +30,12 @@ void forbidTheRest(const Plan& plan, const Storage& arena) {
       permit(base + step.scratch, bytes + guard);
 }
 
+// Where one launch replaces several.
+bool canRepeat(const Plan& plan) {
+  constexpr size_t kFewest = 3;
+  return plan.depth == 0 && plan.boundary.kind == Boundary::End && plan.steps.size() >= kFewest && !plan.firstOnHost();
+}
+
 }  // namespace
 
 RunContext::RunContext(Ref<Plan> source, RunContext* before, const RunSettings& settings, std::atomic<size_t>* counter,
@@ -55,7 +61,10 @@ RunContext::RunContext(Ref<Plan> source, RunContext* before, const RunSettings& 
           {static_cast<uint32_t>(i), location.kind, static_cast<uint32_t>(location.index), location.offset});
   }
   bindSteps(settings);
-  if (!device->isHost()) fill();
+  if (!device->isHost()) {
+    fill();
+    if (canRepeat(*plan)) repeated = std::make_unique<RepeatedCalls>();
+  }
   if (counter_) counter_->fetch_add(arenaBytes(), std::memory_order_relaxed);
 }
 

@@ -163,13 +163,14 @@ struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
   void runQueuing(std::span<MaxBuffer* const> inputs, std::span<const max::TensorArg> arguments, CallOutputs& outputs,
                   const max::Interrupt& interrupt) const;
   // The same, until all is done.
-  void runWaiting(const max::Interrupt& interrupt, std::span<const max::TensorArg> arguments,
-                  CallOutputs& outputs) const;
+  void runWaiting(const max::Interrupt& interrupt, std::span<const max::TensorArg> arguments, CallOutputs& outputs,
+                  max::RunMonitor* monitor = nullptr) const;
   // Arrays of the host as buffers on the accelerator; the arguments then name those.
   std::vector<max::Ref<MaxBuffer>> uploaded(std::span<max::TensorArg> arguments, MaxStream& stream) const;
   max::Ref<max::CapturedGraph> findCaptured(uint64_t key) const;
   max::Ref<max::CapturedGraph> requireCaptured(uint64_t key, std::span<MaxBuffer* const> inputs) const;
-  max::Ref<max::CapturedGraph> captureNew(std::span<MaxBuffer* const> inputs, const max::CallOptions& options) const;
+  max::Ref<max::CapturedGraph> captureNew(std::span<MaxBuffer* const> inputs, const max::CallOptions& options,
+                                          MaxStream& stream) const;
 
   max::Ref<MaxSession> session_;
   Parts parts_;

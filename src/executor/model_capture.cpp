@@ -16,23 +16,20 @@ max::Ref<max::CapturedGraph> MaxModel::requireCaptured(uint64_t key, std::span<M
   return graph;
 }
 
-max::Ref<max::CapturedGraph> MaxModel::captureNew(std::span<MaxBuffer* const> buffers,
-                                                  const max::CallOptions& options) const {
+max::Ref<max::CapturedGraph> MaxModel::captureNew(std::span<MaxBuffer* const> buffers, const max::CallOptions& options,
+                                                  MaxStream& stream) const {
   std::vector<max::TensorArg> arguments;
   for (const MaxBuffer* buffer : buffers)
     arguments.push_back({buffer->dtype(), buffer->shape().dims(), buffer->data()});
   std::unique_ptr<max::RunContext> context = program_.acquire(arguments);
-  const max::Boundary& boundary = context->plan->boundary;
-  max::require(boundary.kind == max::Boundary::End, MAX_STATUS_FAILED_PRECONDITION,
-               boundary.node ? boundary.node->node->description() : std::string("Model"),
-               ": the call cannot be captured, since the following steps depend on values");
   std::vector<max::Ref<MaxBuffer>> inputs, outputs(this->outputs().size());
   for (MaxBuffer* buffer : buffers) inputs.emplace_back(buffer);
   for (const max::PlannedOutput& output : context->plan->outputs) {
     MaxBuffer* given = options.given ? options.given[output.index] : nullptr;
     if (given) max::checkOutputType(this->outputs()[output.index], output.index, *given, output.dtype, output.shape);
     outputs[output.index] =
-        given ? max::Ref<MaxBuffer>(given) : MaxBuffer::allocate(device().defaultStream(), output.dtype, output.shape);
+        given ? max::Ref<MaxBuffer>(given)
+              : MaxBuffer::allocate(onHost_ ? device().defaultStream() : stream, output.dtype, output.shape);
   }
   return max::makeRef<max::CapturedGraph>(program_, std::move(context), std::move(inputs), std::move(outputs));
 }
@@ -40,8 +37,6 @@ max::Ref<max::CapturedGraph> MaxModel::captureNew(std::span<MaxBuffer* const> bu
 void MaxModel::capture(uint64_t key, std::span<MaxBuffer* const> buffers, const max::CallOptions& options,
                        std::span<MaxBuffer*> results) const {
   max::require(!buffers.empty(), MAX_STATUS_INVALID_ARGUMENT, "A call without inputs cannot be captured");
-  max::require(onHost_, MAX_STATUS_UNIMPLEMENTED, "Calls on ", device().displayName(),
-               " cannot be captured; only those of models on the host");
   max::require(!usesObjects(), MAX_STATUS_UNIMPLEMENTED,
                "Calls of models with strings, sequences or optionals cannot be captured");
   checkInputCount(buffers.size());
@@ -54,12 +49,12 @@ void MaxModel::capture(uint64_t key, std::span<MaxBuffer* const> buffers, const 
   max::AccessScope access(stream);
   order(access, buffers, options, interrupt);
   if (graph) graph->addWrites(access);
-  max::waitFor(stream, interrupt);
+  if (onHost_) max::waitFor(stream, interrupt);
   {
     const max::RunSetup setup(*session_, name_, interrupt);
     const max::RunScope scope(setup.call());
-    if (!graph) graph = captureNew(buffers, options);
-    graph->replay();
+    if (!graph) graph = captureNew(buffers, options, stream);
+    onHost_ ? graph->replay() : graph->launch(stream);
   }
   {
     const std::lock_guard lock(max::forkSafeMutex(this));
@@ -77,6 +72,10 @@ void MaxModel::replay(uint64_t key, std::span<MaxBuffer* const> buffers, const m
   max::AccessScope access(stream);
   order(access, buffers, options, interrupt);
   graph->addWrites(access);
+  if (!onHost_) {
+    interrupt.check();
+    return graph->launch(stream);
+  }
   stream.submit([graph, interrupt, model = max::Ref<const MaxModel>(this),
                  cancellation = max::Ref<const MaxCancellation>(options.cancellation)] {
     interrupt.check();
@@ -100,7 +99,10 @@ void MaxModel::verifyReplay(uint64_t key, std::span<MaxBuffer* const> buffers, c
     arguments.push_back({buffer->dtype(), buffer->shape().dims(), buffer->data()});
   max::TraceMonitor trace;
   CallOutputs made(*this, device().defaultStream(), nullptr);
-  runHere(interrupt, arguments, made, &trace);
+  if (onHost_)
+    runHere(interrupt, arguments, made, &trace);
+  else
+    runWaiting(interrupt, arguments, made, &trace);
   graph->compare(trace.steps(), key);
 }
 

@@ -44,9 +44,9 @@ void MaxModel::runQueuing(std::span<MaxBuffer* const> buffers, std::span<const m
 }
 
 void MaxModel::runWaiting(const max::Interrupt& interrupt, std::span<const max::TensorArg> arguments,
-                          CallOutputs& outputs) const {
+                          CallOutputs& outputs, max::RunMonitor* monitor) const {
   try {
-    runHere(interrupt, arguments, outputs);
+    runHere(interrupt, arguments, outputs, monitor);
     max::waitFor(outputs.stream(), interrupt);
   } catch (...) {
     max::finishQuietly(outputs.stream());

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/plan.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "base/log.h"
@@ -22,6 +23,11 @@ Plan::Plan() : id(nextId()) {}
 Shape Plan::shapeOf(uint32_t entry) const {
   const OperandType& type = types[entry];
   return Shape(std::span<const int64_t>(typeDims).subspan(type.dims, type.rank));
+}
+
+const Step* Plan::firstOnHost() const {
+  const auto step = std::ranges::find(steps, false, &Step::onDevice);
+  return step == steps.end() ? nullptr : &*step;
 }
 
 size_t Plan::bytesOf(uint32_t entry) const {

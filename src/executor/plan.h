@@ -139,6 +139,7 @@ class Plan : public RefCounted {
   void countBytes();        // counted from now on in the session's memory limit and the program's PlanBytes
   Shape shapeOf(uint32_t entry) const;
   size_t bytesOf(uint32_t entry) const;
+  const Step* firstOnHost() const;  // NULL = all run on the model's accelerator
 
   // Most recent first; guarded by the program's lock.
   std::vector<Ref<Plan>> continuations;

@@ -5,15 +5,9 @@
 #include <span>
 
 #include "executor/plan.h"
+#include "executor/tensor_arg.h"
 
 namespace max {
-
-// An input tensor: its data may be NULL if it has no elements.
-struct TensorArg {
-  DType dtype = DType::Invalid;
-  std::span<const int64_t> dims;
-  const void* data = nullptr;
-};
 
 // The plan for these input types. Errors name the node.
 // `settings`: PlanSettings::word().

@@ -113,6 +113,18 @@ void runSteps(const RunContext& context, const ActiveCall* call) {
   }
 }
 
+// A call with the memory of earlier ones is one launch of what they recorded. False if the steps must run.
+bool runRecorded(RunContext& context, std::span<const TensorArg> inputs) {
+  MaxStream& stream = *context.place.stream;
+  const ActiveCall* call = activeCall();
+  if (!context.repeated || (call && call->monitor) || stream.isCaptured()) return false;
+  if (call && call->interrupt) call->interrupt->check();
+  const auto record = [&] { return PlannedProgram::record(context); };
+  WorkGraph* graph = context.repeated->find(inputs, context.outputs, record);
+  if (graph) graph->launch(stream);
+  return graph != nullptr;
+}
+
 // Callers may pass no memory for tensors without elements, but kernels compute addresses in it.
 const void* addressOf(const void* data) {
   alignas(64) static const std::byte nothing[64] = {};
@@ -443,7 +455,7 @@ void PlannedProgram::execute(RunContext& first, std::span<const TensorArg> input
     for (const PlannedOutput& output : current->plan->outputs)
       first.outputs[output.index] = outputs.provide(output.index, output.dtype, output.shape);
     patchTable(first, *current, inputs);
-    runPlan(*current);
+    if (!runRecorded(*current, inputs)) runPlan(*current);
     if (current->plan->boundary.kind == Boundary::End) return;
   }
 }
@@ -459,6 +471,23 @@ void PlannedProgram::runPlan(const RunContext& context) {
   forEachMonitor(call, [&](RunMonitor& monitor) { monitor.planBegins(context); });
   runSteps(context, call);
   forEachMonitor(call, [&](RunMonitor& monitor) { monitor.planEnds(context); });
+}
+
+Ref<WorkGraph> PlannedProgram::record(RunContext& context) {
+  const ActiveCallScope unwatched(nullptr);
+  MaxStream* const before = context.place.stream;
+  const auto queue = [&](MaxStream& recording) {
+    context.place.stream = &recording;
+    runSteps(context, nullptr);
+  };
+  try {
+    Ref<WorkGraph> graph = context.device->record(queue);
+    context.place.stream = before;
+    return graph;
+  } catch (...) {
+    context.place.stream = before;
+    throw;
+  }
 }
 
 RunContext& PlannedProgram::next(RunContext& first, RunContext& current) const {

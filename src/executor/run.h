@@ -15,6 +15,7 @@
 #include "device/stream_work.h"
 #include "executor/plan.h"
 #include "executor/planner.h"
+#include "executor/repeated_calls.h"
 #include "executor/stash.h"
 
 namespace max {
@@ -67,7 +68,8 @@ struct RunContext {
     std::byte* host = nullptr;
     std::byte* device = nullptr;
   };
-  std::vector<Bases> arenas;  // of the running contexts, by depth
+  std::vector<Bases> arenas;                // of the running contexts, by depth
+  std::unique_ptr<RepeatedCalls> repeated;  // NULL = their steps are few, or not all on an accelerator
 
   // Continuations find its arenas here.
   void enter() { first->arenas[static_cast<size_t>(plan->depth)] = {dataOf(arena), dataOf(deviceArena)}; }
@@ -129,6 +131,8 @@ class PlannedProgram {
   // For contexts without continuations: binds one to permanent memory, so that runPlan can run it repeatedly.
   void bind(RunContext& context, std::span<const TensorArg> inputs, std::span<void* const> outputs) const;
   static void runPlan(const RunContext& context);
+  // The same as work of the accelerator's driver; all steps of the plan run there.
+  static Ref<WorkGraph> record(RunContext& context);
 
  private:
   bool isCurrent(const RunContext& context) const;

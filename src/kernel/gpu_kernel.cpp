@@ -165,6 +165,7 @@ void GpuKernel::enqueue(const MaxLaunchConfig& config, const LaunchArguments& ar
     launch(config, values, gpuStream.handle());
   gpuStream.noteQueued();
   code_.noteUse(gpuStream.ordered());
+  gpuStream.noteCode(code_);
   keepBuffers(arguments, gpuStream);
 }
 

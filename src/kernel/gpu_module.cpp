@@ -3,7 +3,6 @@
 
 #include <cstring>
 
-#include "device/gpu/host_queue.h"
 #include "kernel/gpu_kernel.h"
 
 namespace max {
@@ -20,31 +19,8 @@ GpuModule::GpuModule(gpu::GpuDevice& device, ModuleContent content, const GpuKer
       gpuDevice_(device),
       code_(makeRef<GpuCode>(device.sharedContext(), name(), code(), compilerName())) {}
 
-// Launches may still be queued. They are not waited for here: the device releases the code when they are done.
-GpuModule::~GpuModule() {
-  const uint64_t uses = code_->uses();
-  if (uses == 0 || gpu::isCutOffByFork()) return;
-  if (context().isLost()) {  // it may only seem so
-    finishCode();
-    return;
-  }
-  try {
-    std::vector<Ref<gpu::StreamMark>> marks;
-    context().driver().streams->mark(uses, marks);
-    gpuDevice_.inFlight().keep(code_, std::move(marks));
-  } catch (...) {
-    finishCode();
-  }
-}
-
-// Without a mark it is unknown when the code is free, unless all work is done. The device waits for host functions, so
-// a host function cannot wait for the device: the code is then leaked.
-void GpuModule::finishCode() noexcept {
-  if (gpu::isInHostFunction())
-    static_cast<void>(code_.detach());
-  else
-    context().tryCall(context().driver().deviceSynchronize);
-}
+// Launches may still be queued: the device releases the code when they are done.
+GpuModule::~GpuModule() { gpuDevice_.parts().keepUntilDone(code_, code_->uses()); }
 
 std::unique_ptr<MaxKernel> GpuModule::findKernel(const std::string& name) {
   const auto& getFunction = context().driver().moduleGetFunction;

@@ -31,7 +31,6 @@ class GpuModule final : public MaxModule {
   // Sizes of a kernel's parameters; none if neither the driver nor the code provides them.
   std::optional<std::vector<size_t>> parameterSizes(const std::string& kernel, void* function) const;
   Variable variable(const std::string& name);
-  void finishCode() noexcept;
 
   const GpuKernelApi& api_;
   gpu::GpuDevice& gpuDevice_;

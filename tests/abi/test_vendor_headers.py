@@ -32,6 +32,8 @@ NUMBERS = (
     ("src/device/gpu/driver.cpp", "kLastCaptureError", "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD",
      "hipErrorStreamCaptureWrongThread"),
     ("src/device/gpu/driver.h", "kRelaxedMode", "CU_STREAM_CAPTURE_MODE_RELAXED", "hipStreamCaptureModeRelaxed"),
+    ("src/device/gpu/gpu_graph.cpp", "kThreadLocalMode", "CU_STREAM_CAPTURE_MODE_THREAD_LOCAL",
+     "hipStreamCaptureModeThreadLocal"),
     ("src/device/gpu/memory_source.cpp", "kPortable", "CU_MEMHOSTALLOC_PORTABLE", "hipHostMallocPortable"),
     ("src/device/gpu/memory_source.cpp", "kWithoutTiming", "CU_EVENT_DISABLE_TIMING", "hipEventDisableTiming"),
     ("src/device/gpu/gpu_event.cpp", "kWithoutTiming", "CU_EVENT_DISABLE_TIMING", "hipEventDisableTiming"),

@@ -17,6 +17,7 @@ struct CapturedWork {
 
 struct Graph {
   std::vector<CapturedWork> work;
+  mutable std::vector<Position> launches;  // what they queued last, by stream
 };
 
 // What a stream has added to a capture, and whether another stream of it waits for all of that.
@@ -69,6 +70,19 @@ int spoil(Capture& capture, int code) {
 
 int stateOf(const Capture& capture) { return capture.isSpoiled ? kCaptureInvalidated : kOk; }
 
+bool isLive(const Graph* graph) {
+  if (state().graphs.contains(graph)) return true;
+  violation("a graph is used that does not exist");
+  return false;
+}
+
+int keepGraph(Graph made, Graph** graph) {
+  auto kept = std::make_shared<Graph>(std::move(made));
+  *graph = kept.get();
+  state().graphs.emplace(*graph, std::move(kept));
+  return kOk;
+}
+
 bool isJoined(const Capture& capture) {
   return std::all_of(capture.branches.begin(), capture.branches.end(),
                      [&](const auto& entry) { return entry.first == capture.origin || entry.second.isAwaited; });
@@ -97,8 +111,7 @@ int endCapture(const std::shared_ptr<Stream>& stream, Graph** graph) {
   for (const auto& [branch, steps] : capture->branches) branch->capture = nullptr;
   if (const int error = stateOf(*capture)) return error;
   if (!isJoined(*capture)) return kCaptureUnjoined;
-  *graph = new Graph(std::move(capture->graph));
-  return kOk;
+  return keepGraph(std::move(capture->graph), graph);
 }
 
 int captureStatus(const std::shared_ptr<Stream>& stream, int* status) {
@@ -115,23 +128,28 @@ int exchangeCaptureMode(int* mode) {
 }
 
 int copyGraph(const Graph* graph, Graph** copy) {
-  *copy = new Graph(*graph);
-  return kOk;
+  return isLive(graph) ? keepGraph(Graph(*graph), copy) : int{kInvalidHandle};
 }
 
-int destroyGraph(Graph* graph) {
-  delete graph;
+int destroyGraph(const Graph* graph) {
+  if (!isLive(graph)) return kInvalidHandle;
+  if (!std::all_of(graph->launches.begin(), graph->launches.end(), isDone))
+    violation("a graph is destroyed while its work is queued");
+  state().graphs.erase(graph);
   return kOk;
 }
 
 int launchGraph(const Graph* graph, const std::shared_ptr<Stream>& stream) {
-  if (!stream) return kInvalidHandle;
+  if (!stream || !isLive(graph)) return kInvalidHandle;
+  ++state().counts[FAKE_GPU_GRAPH_LAUNCHES];
   for (const CapturedWork& work : graph->work) {
     const Operation& each = work.operation;
     const int error = each.isHostFunction ? enqueueHostFunction(stream, each.run, each.runsWhenLost)
                                           : enqueue(stream, each.run, work.accesses);
     if (error) return error;
   }
+  std::erase_if(graph->launches, [&](const Position& last) { return last.stream == stream; });
+  graph->launches.push_back(lastPosition(stream));
   return kOk;
 }
 

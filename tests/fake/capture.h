@@ -10,16 +10,16 @@
 
 namespace fake {
 
-struct Graph;
-
 // With the lock held, but for exchangeCaptureMode.
 int beginCapture(const std::shared_ptr<Stream>& stream, int mode);
 int endCapture(const std::shared_ptr<Stream>& stream, Graph** graph);
 // 0 = it is not captured, 1 = it is, 2 = the capture is spoiled.
 int captureStatus(const std::shared_ptr<Stream>& stream, int* status);
 int exchangeCaptureMode(int* mode);
+// An executable graph.
 int copyGraph(const Graph* graph, Graph** copy);
-int destroyGraph(Graph* graph);
+// Of either kind. One whose work is not done is a violation: drivers do not all say that they wait for it.
+int destroyGraph(const Graph* graph);
 int launchGraph(const Graph* graph, const std::shared_ptr<Stream>& stream);
 
 // The error of a call that this thread must not make now, or kOk.

@@ -127,6 +127,7 @@ struct LiveObjects {
   size_t streams = 0;
   size_t events = 0;
   size_t modules = 0;
+  size_t graphs = 0;
 };
 
 LiveObjects countLiveObjects() {
@@ -141,6 +142,7 @@ LiveObjects countLiveObjects() {
   count.streams = s.streams.size();
   count.events = s.events.size();
   count.modules = static_cast<size_t>(s.modules);
+  count.graphs = s.graphs.size();
   return count;
 }
 
@@ -149,14 +151,15 @@ LiveObjects countLiveObjects() {
 FAKE_API int64_t fakeGpuGetLiveObjectCount(void) {
   const LiveObjects live = countLiveObjects();
   return static_cast<int64_t>(live.contexts + live.allocations + live.hostAllocations + live.streams + live.events +
-                              live.modules);
+                              live.modules + live.graphs);
 }
 
 FAKE_API const char* fakeGpuDescribeLiveObjects(void) {
   static thread_local char text[200];
   const LiveObjects live = countLiveObjects();
-  snprintf(text, sizeof text, "%zu contexts, %zu allocations, %zu of host memory, %zu streams, %zu events, %zu modules",
-           live.contexts, live.allocations, live.hostAllocations, live.streams, live.events, live.modules);
+  snprintf(text, sizeof text,
+           "%zu contexts, %zu allocations, %zu of host memory, %zu streams, %zu events, %zu modules, %zu graphs",
+           live.contexts, live.allocations, live.hostAllocations, live.streams, live.events, live.modules, live.graphs);
   return text;
 }
 

@@ -449,6 +449,16 @@ FAKE_API int cuGraphLaunch(fake::Graph* executable, void* stream) {
   return fake::launchGraph(executable, fake::findStream(stream));
 }
 
-FAKE_API int cuGraphExecDestroy(fake::Graph* executable) { return fake::destroyGraph(executable); }
+FAKE_API int cuGraphExecDestroy(fake::Graph* executable) {
+  const int failed = fake::enterWithoutDevice(__func__);
+  const Lock lock(state().mutex);
+  const int result = fake::destroyGraph(executable);
+  return failed ? failed : result;
+}
 
-FAKE_API int cuGraphDestroy(fake::Graph* graph) { return fake::destroyGraph(graph); }
+FAKE_API int cuGraphDestroy(fake::Graph* graph) {
+  const int failed = fake::enterWithoutDevice(__func__);
+  const Lock lock(state().mutex);
+  const int result = fake::destroyGraph(graph);
+  return failed ? failed : result;
+}

@@ -80,6 +80,7 @@ const Settings& settings();
 
 struct Device;
 struct Capture;  // capture.h
+struct Graph;
 
 // Work of a stream that is done once `completed` has reached `count`.
 struct Stream;
@@ -155,10 +156,11 @@ struct State {
   std::vector<std::unique_ptr<Device>> devices;
   std::map<Stream*, std::shared_ptr<Stream>> streams;
   std::map<Event*, std::shared_ptr<Event>> events;
-  std::map<uint64_t, uint64_t> hostMemory;        // allocated with the driver: address -> bytes
-  std::map<uint64_t, uint64_t> registeredMemory;  // the program's own
-  std::vector<void*> abandonedMemory;             // of the host, freed too early
-  int64_t modules = 0;                            // kept by those who load modules
+  std::map<uint64_t, uint64_t> hostMemory;                // allocated with the driver: address -> bytes
+  std::map<uint64_t, uint64_t> registeredMemory;          // the program's own
+  std::vector<void*> abandonedMemory;                     // of the host, freed too early
+  int64_t modules = 0;                                    // kept by those who load modules
+  std::map<const Graph*, std::shared_ptr<Graph>> graphs;  // executable ones, too
   RaceDetector races;
   std::atomic<int64_t> counts[FAKE_GPU_COUNTS] = {};
 };

@@ -448,6 +448,16 @@ FAKE_API int hipGraphLaunch(fake::Graph* executable, void* stream) {
   return fake::launchGraph(executable, fake::findStream(stream));
 }
 
-FAKE_API int hipGraphExecDestroy(fake::Graph* executable) { return fake::destroyGraph(executable); }
+FAKE_API int hipGraphExecDestroy(fake::Graph* executable) {
+  const int failed = fake::enterWithoutDevice(__func__);
+  const Lock lock(state().mutex);
+  const int result = fake::destroyGraph(executable);
+  return failed ? failed : result;
+}
 
-FAKE_API int hipGraphDestroy(fake::Graph* graph) { return fake::destroyGraph(graph); }
+FAKE_API int hipGraphDestroy(fake::Graph* graph) {
+  const int failed = fake::enterWithoutDevice(__func__);
+  const Lock lock(state().mutex);
+  const int result = fake::destroyGraph(graph);
+  return failed ? failed : result;
+}

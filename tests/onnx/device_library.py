@@ -6,6 +6,8 @@ import ctypes
 import gc
 import types
 
+import numpy as np
+
 import library
 from library import Handle, call
 
@@ -42,6 +44,13 @@ def moved(buffer, device):
     return copy
 
 
+def written(buffer, array, stream=None):
+    """Other contents, in stream order."""
+    array = np.ascontiguousarray(array)
+    call("maxBufferCopyFromHost", buffer, ctypes.c_size_t(0), ctypes.c_void_p(array.ctypes.data),
+         ctypes.c_size_t(array.nbytes), stream)
+
+
 def array_on_host(buffer):
     return _array_of(moved(buffer, device_named("cpu")))
 
@@ -66,8 +75,20 @@ class DeviceModel(library.Model):
              ctypes.c_int32(self.outputs))
         return [Handle("maxBufferRelease", pointer) for pointer in outputs]
 
-    def capture(self, buffers):
-        return self.execute(buffers, None, "maxModelCapture", [ctypes.c_uint64(1)])
+    def capture(self, buffers, stream=None, key=1, given=None):
+        return self.execute(buffers, stream, "maxModelCapture", [ctypes.c_uint64(key)], given)
+
+    def again(self, function, buffers, stream=None, key=1):
+        """maxModelReplay or maxModelVerifyReplay."""
+        options = (ctypes.c_uint64 * 5)(40, stream.value if stream else 0)
+        pointers = (ctypes.c_void_p * len(buffers))(*[buffer.value for buffer in buffers])
+        call(function, self.model, ctypes.c_uint64(key), pointers, ctypes.c_int32(len(buffers)), options)
+
+    def replay(self, buffers, stream=None, key=1):
+        self.again("maxModelReplay", buffers, stream, key)
+
+    def forget(self, key=1):
+        call("maxModelForgetCaptured", self.model, ctypes.c_uint64(key))
 
     def run_on(self, stream, arrays):
         buffers = [self.wrap(array) for array in arrays]

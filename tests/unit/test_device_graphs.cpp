@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 
+#include "../fake/control.h"
 #include "compiler/compile.h"
 #include "device/device_registry.h"
 #include "device_helpers.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr uint32_t kGraphs = 3;
 constexpr int kRounds = 2;
+constexpr int kCalls = 3;  // with the same memory: the last is a launch of a graph if all of it runs on the device
 
 struct Api {
   const char* name;
@@ -58,6 +60,10 @@ class DeviceGraphs : public testing::TestWithParam<Api> {
     void* function = driver_ ? dlsym(driver_, "fakeGpuGetViolationCount") : nullptr;
     return function ? reinterpret_cast<int64_t (*)()>(function)() : 0;
   }
+  int64_t graphLaunches() const {
+    void* function = driver_ ? dlsym(driver_, "fakeGpuGetCount") : nullptr;
+    return function ? reinterpret_cast<int64_t (*)(int32_t)>(function)(FAKE_GPU_GRAPH_LAUNCHES) : 1;
+  }
 
   void* driver_ = nullptr;
 };
@@ -77,7 +83,7 @@ bool check(uint32_t seed, MaxDevice& device, size_t& placed) {
       return false;
     }
     try {
-      const std::vector<Ref<Tensor>> actual = runThere(program, device, inputs);
+      const std::vector<Ref<Tensor>> actual = runThere(program, device, inputs, kCalls);
       for (size_t i = 0; i < actual.size(); ++i) {
         SCOPED_TRACE(concat("output ", i));
         compareTensors(*actual[i], expected[i]);
@@ -103,6 +109,7 @@ TEST_P(DeviceGraphs, GiveWhatTheCpuGives) {
   EXPECT_GT(ran, 0u);
   EXPECT_GT(placed, kGraphs);
   EXPECT_EQ(violations(), 0);
+  EXPECT_GT(graphLaunches(), 0);
 }
 
 INSTANTIATE_TEST_SUITE_P(Apis, DeviceGraphs,

@@ -45,8 +45,11 @@ def test_accelerators(gpu, models):
         assert [np.array_equal(*pair) for pair in zip([o.to_numpy() for o in outputs], (a + b, a * b))] == [True, True]
     with pytest.raises(ValueError, match="is on cpu:0, expected cuda:0"):
         model.execute(Buffer.from_numpy(a), there[1])
-    with pytest.raises(NotImplementedError, match="cannot be captured"):
-        model.capture(1, *there)
+    outputs = model.capture(1, *there)
+    there[1].inplace_copy_from(Buffer.from_numpy(b + 1))
+    model.replay(1, *there)
+    model.debug_verify_replay(1, *there)
+    assert np.array_equal(outputs[0].to_numpy(), a + b + 1) and outputs[0].device == gpu
 
 
 @pytest.mark.parametrize(

@@ -47,4 +47,22 @@ DeviceParts::DeviceParts(Ref<Context> ofDevice, const MaxDeviceOptions& options)
                                        pinnedOptions(*context))),
       inFlight(makeRef<InFlight>(events)) {}
 
+// Without a mark it is unknown when the object is free, unless all work is done. The device waits for host functions,
+// so a host function cannot wait for the device: the object is then leaked.
+void DeviceParts::keepUntilDone(const Ref<const RefCounted>& object, uint64_t streams) const noexcept {
+  if (streams == 0 || isCutOffByFork()) return;
+  if (!context->isLost()) {  // it may only seem so
+    try {
+      std::vector<Ref<StreamMark>> marks;
+      context->driver().streams->mark(streams, marks);
+      return inFlight->keep(object, std::move(marks));
+    } catch (const std::exception&) {  // then the work is finished
+    }
+  }
+  if (isInHostFunction())
+    object->retain();
+  else
+    context->tryCall(context->driver().deviceSynchronize);
+}
+
 }  // namespace max::gpu

@@ -12,6 +12,9 @@ namespace max::gpu {
 struct DeviceParts {
   DeviceParts(Ref<Context> ofDevice, const MaxDeviceOptions& options);
 
+  // Keeps an object until the work that is now on these streams, by their bits, is done, without waiting for it.
+  void keepUntilDone(const Ref<const RefCounted>& object, uint64_t streams) const noexcept;
+
   Ref<Context> context;
   Ref<EventSource> events;
   Ref<CachingAllocator> memory;

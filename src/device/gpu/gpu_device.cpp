@@ -7,6 +7,7 @@
 #include "base/active_call.h"
 #include "device/gpu/attributes.h"
 #include "device/gpu/gpu_event.h"
+#include "device/gpu/gpu_graph.h"
 #include "device/gpu/stats.h"
 
 namespace max::gpu {
@@ -117,7 +118,7 @@ void GpuDevice::trim() {
   context().check();
   requireOutsideHostFunctions();
   kept().trim(Kept::Idle);
-  inFlight().collect();
+  parts_.inFlight->collect();
   memory().trim();
   parts_.pinned->trim();
 }
@@ -208,8 +209,13 @@ void GpuDevice::synchronize() {
       for (const Ref<HostQueue>& queue : queues) queue->abandon();
     throw;
   }
-  inFlight().collect();
+  parts_.inFlight->collect();
   for (const Ref<HostQueue>& queue : queues) queue->throwFailureOnce();
+}
+
+Ref<WorkGraph> GpuDevice::record(FunctionRef<void(MaxStream&)> queue) {
+  const Ref<MaxStream> stream = createStream(0);
+  return makeRef<GpuGraph>(parts_, static_cast<GpuStream&>(*stream), queue);
 }
 
 void GpuDevice::destroy(void* pointer) noexcept {

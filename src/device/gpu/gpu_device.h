@@ -37,11 +37,12 @@ class GpuDevice final : public MaxDevice {
   Ref<MaxStream> wrapStream(void* native) override;
   Ref<MaxEvent> createEvent(bool timing) override;
   void synchronize() override;
+  Ref<WorkGraph> record(FunctionRef<void(MaxStream&)> queue) override;
 
   const Context& context() const { return *parts_.context; }
   const Ref<Context>& sharedContext() const { return parts_.context; }
   CachingAllocator& memory() const { return *parts_.memory; }
-  InFlight& inFlight() const { return *parts_.inFlight; }
+  const DeviceParts& parts() const { return parts_; }
   // Made when it is first asked for; NULL = the device has none.
   Ref<StridedKernel> stridedKernel();
 

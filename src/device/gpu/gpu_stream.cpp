@@ -91,7 +91,7 @@ void GpuStream::requireWaitable() {
 
 // What a graph would do again with each launch.
 void GpuStream::requireUncaptured(const char* what) {
-  require(!ordered_->isCaptured(), MAX_STATUS_FAILED_PRECONDITION, what, " is not possible while the stream of ",
+  require(!isCaptured(), MAX_STATUS_FAILED_PRECONDITION, what, " is not possible while the stream of ",
           device().displayName(), " is being captured");
 }
 
@@ -151,6 +151,16 @@ void GpuStream::keepUntilDone(std::vector<Ref<const RefCounted>> objects) {
     finishForFailure();
     throw;
   }
+}
+
+void GpuStream::setGraphUses(std::vector<Ref<const RefCounted>>* uses) {
+  graphUses_ = uses;
+  work_->share();
+}
+
+void GpuStream::addToGraph(const RefCounted& code) {
+  if (std::ranges::none_of(*graphUses_, [&](const auto& known) { return known.get() == &code; }))
+    graphUses_->emplace_back(&code);
 }
 
 void GpuStream::keepAfterFailure(const Ref<Storage>& memory) noexcept {

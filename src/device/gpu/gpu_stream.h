@@ -53,6 +53,7 @@ class GpuStream final : public MaxStream {
   void fill(MemoryRange target, const FillPattern& pattern, size_t count) override;
   void enqueue(std::unique_ptr<StreamTask> task) override;
   void noteUse(const Ref<Storage>& memory) override;
+  bool isCaptured() override { return ordered_->isCaptured(); }
   void requireUncaptured(const char* what) override;
   void record(MaxEvent& event) override;
   void wait(MaxEvent& event) override;
@@ -70,6 +71,12 @@ class GpuStream final : public MaxStream {
   void keepUntilDone(Ref<const RefCounted> object);
   // One mark for all of them.
   void keepUntilDone(std::vector<Ref<const RefCounted>> objects);
+  // It is captured for a graph of the library, which keeps the code that the work runs; NULL = no longer.
+  void setGraphUses(std::vector<Ref<const RefCounted>>* uses);
+  void noteCode(const RefCounted& code) {
+    if (graphUses_) [[unlikely]]
+      addToGraph(code);
+  }
 
  protected:
   void awaitWork(StreamWork& other, uint64_t position) override;
@@ -103,12 +110,14 @@ class GpuStream final : public MaxStream {
   bool copyByKernel(const StridedPlan& plan, char* target, const char* source);
   void fillElements(void* target, const FillPattern& pattern, size_t count);
   void repeatPattern(char* target, const FillPattern& pattern, size_t count);
+  void addToGraph(const RefCounted& code);
 
   const DeviceParts& parts_;
   Ref<NativeStream> native_;
   Ref<OrderedStream> ordered_;
   Ref<HostQueue> hostQueue_;
   Ref<GpuWork> work_;
+  std::vector<Ref<const RefCounted>>* graphUses_ = nullptr;
 };
 
 }  // namespace max::gpu

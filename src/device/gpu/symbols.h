@@ -98,6 +98,13 @@ struct LaunchConfig;  // device/gpu/launch.h
   X(streamGetDevice, (void* stream, int* device))                                                                 \
   X(streamIsCapturing, (void* stream, int* status))                                                               \
   X(exchangeCaptureMode, (int* mode))                                                                             \
+  X(streamBeginCapture, (void* stream, int mode))                                                                 \
+  X(streamEndCapture, (void* stream, void** graph))                                                               \
+  X(graphInstantiate, (void** executable, void* graph, unsigned long long flags))                                 \
+  X(graphInstantiateWithLog, (void** executable, void* graph, void** node, char* log, size_t logSize))            \
+  X(graphLaunch, (void* executable, void* stream))                                                                \
+  X(graphExecutableDestroy, (void* executable))                                                                   \
+  X(graphDestroy, (void* graph))                                                                                  \
   X(deviceGetProperties, (void* properties, int device))                                                          \
   X(deviceGetNewProperties, (void* properties, int device))                                                       \
   X(moduleLoad, (void** module, const void* image, unsigned optionCount, int* options, void** values))            \
