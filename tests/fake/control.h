@@ -26,12 +26,16 @@ int64_t fakeGpuGetCallCount(void);
 /* Makes the n-th call from now fail with a code of the driver; 0 = none. Codes that spoil a context lose the device. */
 void fakeGpuFailCall(int64_t n, int32_t code);
 
-/* What is counted from the start: work queued on streams, that of launched graphs included; launches of graphs; copies
- * that are done; copies with memory of the host that is not page-locked; copies between devices, directly and through
- * the host. And bytes of page-locked memory now. */
+/* What is counted from the start: work queued on streams, that of launched graphs included; launches of kernels, and of
+ * graphs; allocations of device or host memory; calls in which the host waits; copies that are done; copies with memory
+ * of the host that is not page-locked; copies between devices, directly and through the host. And bytes of page-locked
+ * memory now. */
 enum {
   FAKE_GPU_QUEUED,
+  FAKE_GPU_LAUNCHES,
   FAKE_GPU_GRAPH_LAUNCHES,
+  FAKE_GPU_ALLOCATIONS,
+  FAKE_GPU_WAITS,
   FAKE_GPU_COPIES_DONE,
   FAKE_GPU_PAGEABLE_COPIES,
   FAKE_GPU_DIRECT_PEER_COPIES,

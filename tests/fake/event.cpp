@@ -84,6 +84,7 @@ int synchronizeEvent(Lock& lock, void* handle) {
   if (!event) return kInvalidHandle;
   if (const int error = refuseCapturedEvent(*event)) return error;
   if (!event->mark) return kOk;
+  ++state().counts[FAKE_GPU_WAITS];
   const Clock clock = event->clock;
   waitFor(lock, Position(event->position));
   join(state().races.host(), clock);

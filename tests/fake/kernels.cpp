@@ -295,6 +295,7 @@ int launch(Function* function, const LaunchShape& shape, void* handle, void** ar
   if (!stream || !modules().contains(function->module) || stream->device != function->module->device)
     return kInvalidHandle;
   if (!isPossible(*function, shape)) return kInvalidValue;
+  ++state().counts[FAKE_GPU_LAUNCHES];
   const Values values(*function->kernel, arguments);
   // It counts until the work is done, or the graph that has it is gone.
   const std::shared_ptr<std::atomic<int>> all = function->module->queued;

@@ -155,6 +155,7 @@ uint64_t knownBytes(uint64_t address) {
 }
 
 int allocateDevice(Device& device, uint64_t bytes, uint64_t* address) {
+  ++state().counts[FAKE_GPU_ALLOCATIONS];
   if (bytes == 0) return kInvalidValue;
   if (bytes > device.size) return kOutOfMemory;
   // What is larger than half a piece has pieces of its own.
@@ -226,6 +227,7 @@ int freeDeviceAsync(const std::shared_ptr<Stream>& stream, uint64_t address) {
 
 // Behind others of the driver's own in the same page.
 int allocateHost(uint64_t bytes, void** pointer) {
+  ++state().counts[FAKE_GPU_ALLOCATIONS];
   if (bytes == 0) return kInvalidValue;
   void* page = nullptr;
   if (bytes > (uint64_t{1} << 40) || posix_memalign(&page, kHostPage, bytes + kAlignment) != 0) return kOutOfMemory;

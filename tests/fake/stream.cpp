@@ -188,6 +188,7 @@ void waitFor(Lock& lock, const Position& position) {
 int synchronize(Lock& lock, const std::shared_ptr<Stream>& stream) {
   if (const int error = refuseOnStream(*stream, kCaptureUnsupported)) return error;
   if (const int error = refuseOnLegacy(*stream)) return error;
+  ++state().counts[FAKE_GPU_WAITS];
   if (stream->isLegacy) push(stream, {});
   const Position position = lastPosition(stream);
   static thread_local Clock clock;  // keeps its memory: tests count allocations
@@ -210,6 +211,7 @@ int synchronize(Lock& lock, Device& device) {
 
 void waitForAll(Lock& lock, Device* device) {
   if (!device || isHostFunctionRunning()) return;
+  ++state().counts[FAKE_GPU_WAITS];
   std::vector<Position> positions;
   for (const auto& stream : device->closing) positions.push_back(lastPosition(stream));
   positions.push_back(lastPosition(device->legacy));
