@@ -254,7 +254,8 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionGetUseOldTopK(const MaxSession* sessio
  *
  * A new session follows the environment variables MAX_ENABLE_PROFILING and MODULAR_ENABLE_PROFILING (off, on or
  * detailed); this call overrides them. Existing records are kept. Beyond a million steps, new records are dropped.
- * Thread-safe. Takes effect from the next call on, also for loaded models.
+ * Steps on an accelerator have the times of the device, for which calls then wait. Thread-safe. Takes effect from the
+ * next call on, also for loaded models.
  *
  * @retval MAX_STATUS_INVALID_ARGUMENT  There is no such mode.
  * @since 0.1

@@ -69,7 +69,7 @@ std::vector<TraceRow> byOperator(const Trace& trace) {
 }
 
 void printLimits(const Trace& trace, const Limits& limits) {
-  if (!limits.areMeasured()) return printLine("Times on accelerators are those in which the work was queued");
+  if (!limits.areMeasured()) return printLine("Times of what runs on the accelerator are the device's own");
   printLine(
       format("Limits, as measured now: %.0f billion multiplications (product of matrices), %.0f GB (read) per second",
              limits.multiplicationsPerMs / 1e6, limits.bytesPerMs / 1e6));

@@ -14,6 +14,7 @@ namespace {
 
 struct Event {
   const Json* json;
+  int64_t thread;
   double start, end, self;  // microseconds
 };
 
@@ -22,18 +23,21 @@ std::vector<Event> eventsOf(const Json& trace) {
   for (const Json& event : trace["traceEvents"]) {
     if (event["ph"] != "X") continue;
     const double start = event["ts"].get<double>(), duration = event["dur"].get<double>();
-    events.push_back({&event, start, start + duration, duration});
+    events.push_back({&event, event["tid"].get<int64_t>(), start, start + duration, duration});
   }
-  std::sort(events.begin(), events.end(),
-            [](const Event& a, const Event& b) { return a.start != b.start ? a.start < b.start : a.end > b.end; });
+  std::sort(events.begin(), events.end(), [](const Event& a, const Event& b) {
+    return std::tuple(a.thread, a.start, -a.end) < std::tuple(b.thread, b.start, -b.end);
+  });
   return events;
 }
 
-// Nested events do not count toward an event's own time. The profiled runs come from one thread.
+// Nested events do not count toward an event's own time. The profiled runs come from one thread; what a device does is
+// apart.
 void subtractNested(std::vector<Event>& events) {
   std::vector<Event*> around;
   for (Event& event : events) {
-    while (!around.empty() && around.back()->end <= event.start) around.pop_back();
+    while (!around.empty() && (around.back()->thread != event.thread || around.back()->end <= event.start))
+      around.pop_back();
     if (!around.empty()) around.back()->self -= event.end - event.start;
     around.push_back(&event);
   }

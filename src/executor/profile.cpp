@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/fork_lock.h"
 #include "base/printable.h"
+#include "device/stream.h"
 #include "executor/run.h"
 #include "ops/work.h"
 
@@ -21,6 +22,7 @@ namespace max {
 namespace {
 
 constexpr size_t kEventsAtOnce = 4096;
+constexpr int32_t kFirstTrack = 1 << 30;  // beyond the numbers of threads
 
 // "float32[1,3], int64[]"
 std::string typesOf(const Plan& plan, uint32_t begin, uint32_t end) {
@@ -156,6 +158,14 @@ uint32_t Profile::labelOfCall(const std::string& model) {
   return entry->second;
 }
 
+int32_t Profile::trackOf(const MaxDevice& device) {
+  const std::lock_guard lock(forkSafeMutex(this));
+  const std::string name = device.displayName();
+  auto track = std::ranges::find(tracks_, name);
+  if (track == tracks_.end()) track = tracks_.insert(track, name);
+  return kFirstTrack + static_cast<int32_t>(track - tracks_.begin());
+}
+
 void Profile::add(const std::vector<Event>& events) {
   const std::lock_guard lock(forkSafeMutex(this));
   const size_t kept = std::min(events.size(), kMaxEvents - events_.size());
@@ -187,8 +197,10 @@ std::string Profile::toJson() const {
     threads.insert(event.thread);
   }
   for (const int32_t thread : threads)
-    text += concat("{\"name\":\"thread_name\",\"ph\":\"M\"", process, thread, ",\"args\":{\"name\":\"thread ", thread,
-                   "\"}},\n");
+    text +=
+        concat("{\"name\":\"thread_name\",\"ph\":\"M\"", process, thread, ",\"args\":{\"name\":\"",
+               thread < kFirstTrack ? concat("thread ", thread) : tracks_[static_cast<size_t>(thread - kFirstTrack)],
+               "\"}},\n");
   text += concat("{\"name\":\"process_name\",\"ph\":\"M\"", process, 0, ",\"args\":{\"name\":\"max\"}}\n],");
   text += concat("\"otherData\":{\"droppedEvents\":", dropped_, "}}\n");
   return text;
@@ -205,6 +217,7 @@ ProfileMonitor::ProfileMonitor(Profile& profile, const std::string& model, bool 
 // A failing call is recorded up to the failure.
 ProfileMonitor::~ProfileMonitor() {
   try {
+    addDeviceSteps();
     starts_.resize(1);
     finish(call_);
     profile_.add(events_);
@@ -221,13 +234,39 @@ uint32_t ProfileMonitor::firstLabel(const RunContext& context) {
   return label_;
 }
 
+namespace {
+
+MaxStream& streamOf(const RunContext& context) { return *context.first->place.stream; }
+
+// Waits of the host are its own steps, as are copies of a stream whose work is being kept for later.
+bool runsOnDevice(const RunContext& context, size_t index) {
+  const Step& step = context.plan->steps[index];
+  return step.onDevice && step.inputs < step.end && !streamOf(context).isCaptured();
+}
+
+Ref<MaxEvent> markOn(MaxStream& stream) {
+  Ref<MaxEvent> mark = stream.device().createEvent(true);
+  stream.record(*mark);
+  return mark;
+}
+
+}  // namespace
+
 // Looks up the labels before the clock of the first step starts.
 void ProfileMonitor::planBegins(const RunContext& context) { firstLabel(context); }
-void ProfileMonitor::stepBegins(const RunContext&, size_t) { starts_.push_back(steadyNanoseconds()); }
 void ProfileMonitor::nodeBegins(const RunContext&) { starts_.push_back(steadyNanoseconds()); }
 
+void ProfileMonitor::stepBegins(const RunContext& context, size_t step) {
+  starts_.push_back(steadyNanoseconds());
+  if (runsOnDevice(context, step)) begin_ = markOn(streamOf(context));
+}
+
 void ProfileMonitor::stepEnds(const RunContext& context, size_t step) {
-  finish(firstLabel(context) + static_cast<uint32_t>(step));
+  const uint32_t label = firstLabel(context) + static_cast<uint32_t>(step);
+  if (!begin_) return finish(label);
+  starts_.pop_back();
+  Ref<MaxEvent> end = markOn(streamOf(context));
+  deviceSteps_.push_back({label, profile_.trackOf(*context.device), std::move(begin_), std::move(end)});
 }
 
 void ProfileMonitor::nodeEnds(const RunContext& context, std::span<const Ref<Tensor>>) {
@@ -238,7 +277,22 @@ void ProfileMonitor::finish(uint32_t label) {
   const int64_t start = starts_.back();
   starts_.pop_back();
   if (starts_.size() > 1 && !isDetailed_) return;  // within a step
-  events_.push_back({label, thread_, start, steadyNanoseconds() - start});
+  keep({label, thread_, start, steadyNanoseconds() - start});
+}
+
+// The device's clock is read against the host's when the last step is done.
+void ProfileMonitor::addDeviceSteps() {
+  if (deviceSteps_.empty()) return;
+  const ActiveCallScope uninterrupted(nullptr);
+  const MaxEvent& last = *deviceSteps_.back().end;
+  last.synchronize();
+  const int64_t now = steadyNanoseconds();
+  for (const DeviceStep& step : deviceSteps_)
+    keep({step.label, step.track, now - last.elapsedSince(*step.begin), step.end->elapsedSince(*step.begin)});
+}
+
+void ProfileMonitor::keep(const Profile::Event& event) {
+  events_.push_back(event);
   if (events_.size() < kEventsAtOnce) return;
   profile_.add(events_);
   events_.clear();

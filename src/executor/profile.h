@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "device/device.h"
+#include "device/event.h"
 #include "executor/monitor.h"
 #include "max/session.h"
 
@@ -27,13 +29,15 @@ class Profile : public RefCounted {
   };
   struct Event {
     uint32_t label;
-    int32_t thread;
+    int32_t thread;           // or the track of a device
     int64_t start, duration;  // nanoseconds
   };
 
   // The first of the labels of a plan's steps; that of the node that ends it follows them.
   uint32_t labelsOf(const Plan& plan);
   uint32_t labelOfCall(const std::string& model);
+  // What runs on an accelerator has a track of its own, beside those of the threads.
+  int32_t trackOf(const MaxDevice& device);
   // Events beyond a limit are counted but not kept.
   void add(const std::vector<Event>& events);
   void clear();
@@ -48,6 +52,7 @@ class Profile : public RefCounted {
   std::deque<Label> labels_;
   std::map<uint64_t, uint32_t> plans_;     // by their ids
   std::map<std::string, uint32_t> calls_;  // by their models
+  std::vector<std::string> tracks_;        // names of devices
   std::vector<Event> events_;
   uint64_t dropped_ = 0;
 };
@@ -55,7 +60,8 @@ class Profile : public RefCounted {
 // The profile's description of a plan's step.
 Profile::Label describeStep(const Plan& plan, size_t step);
 
-// Records one call; nested steps (the body of a loop) only in detailed mode.
+// Records one call; nested steps (the body of a loop) only in detailed mode. Steps on an accelerator get the times of
+// the device, so that the call waits for it at the end.
 class ProfileMonitor final : public RunMonitor {
  public:
   ProfileMonitor(Profile& profile, const std::string& model, bool isDetailed);
@@ -68,14 +74,25 @@ class ProfileMonitor final : public RunMonitor {
   void nodeEnds(const RunContext& context, std::span<const Ref<Tensor>> results) override;
 
  private:
+  // A step on an accelerator between two marks on its stream.
+  struct DeviceStep {
+    uint32_t label;
+    int32_t track;
+    Ref<MaxEvent> begin, end;
+  };
+
   uint32_t firstLabel(const RunContext& context);
   void finish(uint32_t label);
+  void keep(const Profile::Event& event);
+  void addDeviceSteps();
 
   Profile& profile_;
   const bool isDetailed_;
   const int32_t thread_;
   const uint32_t call_;
   std::vector<int64_t> starts_;  // of the call and of the steps that nest
+  std::vector<DeviceStep> deviceSteps_;
+  Ref<MaxEvent> begin_;  // of the step that an accelerator is given now
   std::vector<Profile::Event> events_;
   uint64_t plan_ = 0;  // of the last lookup of labels
   uint32_t label_ = 0;
