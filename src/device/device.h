@@ -54,6 +54,10 @@ struct MaxDevice : max::HandleOf<MaxDevice> {
   // UNIMPLEMENTED if the driver cannot.
   virtual max::Ref<max::WorkGraph> record(max::FunctionRef<void(MaxStream&)> queue);
 
+  // Names what this thread calls until the end of the range, for the vendor's profiler. Ranges nest.
+  virtual void beginRange(const char*) {}
+  virtual void endRange() {}
+
   // Memory to free when the device is trimmed.
   max::KeptMemoryList& kept() { return kept_; }
 

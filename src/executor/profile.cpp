@@ -158,6 +158,12 @@ uint32_t Profile::labelOfCall(const std::string& model) {
   return entry->second;
 }
 
+// Labels stay where they are.
+const std::string& Profile::nameOf(uint32_t label) const {
+  const std::lock_guard lock(forkSafeMutex(this));
+  return labels_[label].name;
+}
+
 int32_t Profile::trackOf(const MaxDevice& device) {
   const std::lock_guard lock(forkSafeMutex(this));
   const std::string name = device.displayName();
@@ -206,19 +212,20 @@ std::string Profile::toJson() const {
   return text;
 }
 
-ProfileMonitor::ProfileMonitor(Profile& profile, const std::string& model, bool isDetailed)
+ProfileMonitor::ProfileMonitor(Profile& profile, MaxDevice& device, const std::string& model, bool isDetailed)
     : profile_(profile),
+      device_(device),
       isDetailed_(isDetailed),
       thread_(static_cast<int32_t>(syscall(SYS_gettid))),
       call_(profile.labelOfCall(model)) {
-  starts_.push_back(steadyNanoseconds());
+  begin(model.c_str());
 }
 
 // A failing call is recorded up to the failure.
 ProfileMonitor::~ProfileMonitor() {
   try {
+    while (starts_.size() > 1) dropStart();
     addDeviceSteps();
-    starts_.resize(1);
     finish(call_);
     profile_.add(events_);
   } catch (...) {
@@ -254,17 +261,31 @@ Ref<MaxEvent> markOn(MaxStream& stream) {
 
 // Looks up the labels before the clock of the first step starts.
 void ProfileMonitor::planBegins(const RunContext& context) { firstLabel(context); }
-void ProfileMonitor::nodeBegins(const RunContext&) { starts_.push_back(steadyNanoseconds()); }
+void ProfileMonitor::nodeBegins(const RunContext& context) {
+  begin(profile_.nameOf(firstLabel(context) + static_cast<uint32_t>(context.plan->steps.size())).c_str());
+}
+
+void ProfileMonitor::begin(const char* name) {
+  device_.beginRange(name);
+  starts_.push_back(steadyNanoseconds());
+}
+
+int64_t ProfileMonitor::dropStart() {
+  const int64_t start = starts_.back();
+  starts_.pop_back();
+  device_.endRange();
+  return start;
+}
 
 void ProfileMonitor::stepBegins(const RunContext& context, size_t step) {
-  starts_.push_back(steadyNanoseconds());
+  begin(profile_.nameOf(firstLabel(context) + static_cast<uint32_t>(step)).c_str());
   if (runsOnDevice(context, step)) begin_ = markOn(streamOf(context));
 }
 
 void ProfileMonitor::stepEnds(const RunContext& context, size_t step) {
   const uint32_t label = firstLabel(context) + static_cast<uint32_t>(step);
   if (!begin_) return finish(label);
-  starts_.pop_back();
+  dropStart();
   Ref<MaxEvent> end = markOn(streamOf(context));
   deviceSteps_.push_back({label, profile_.trackOf(*context.device), std::move(begin_), std::move(end)});
 }
@@ -274,10 +295,9 @@ void ProfileMonitor::nodeEnds(const RunContext& context, std::span<const Ref<Ten
 }
 
 void ProfileMonitor::finish(uint32_t label) {
-  const int64_t start = starts_.back();
-  starts_.pop_back();
+  const int64_t end = steadyNanoseconds(), start = dropStart();
   if (starts_.size() > 1 && !isDetailed_) return;  // within a step
-  keep({label, thread_, start, steadyNanoseconds() - start});
+  keep({label, thread_, start, end - start});
 }
 
 // The device's clock is read against the host's when the last step is done.

@@ -36,6 +36,7 @@ class Profile : public RefCounted {
   // The first of the labels of a plan's steps; that of the node that ends it follows them.
   uint32_t labelsOf(const Plan& plan);
   uint32_t labelOfCall(const std::string& model);
+  const std::string& nameOf(uint32_t label) const;
   // What runs on an accelerator has a track of its own, beside those of the threads.
   int32_t trackOf(const MaxDevice& device);
   // Events beyond a limit are counted but not kept.
@@ -61,10 +62,11 @@ class Profile : public RefCounted {
 Profile::Label describeStep(const Plan& plan, size_t step);
 
 // Records one call; nested steps (the body of a loop) only in detailed mode. Steps on an accelerator get the times of
-// the device, so that the call waits for it at the end.
+// the device, so that the call waits for it at the end. The vendor's profiler gets a range for the call and one for
+// each step.
 class ProfileMonitor final : public RunMonitor {
  public:
-  ProfileMonitor(Profile& profile, const std::string& model, bool isDetailed);
+  ProfileMonitor(Profile& profile, MaxDevice& device, const std::string& model, bool isDetailed);
   ~ProfileMonitor() override;
 
   void planBegins(const RunContext& context) override;
@@ -86,11 +88,15 @@ class ProfileMonitor final : public RunMonitor {
   void keep(const Profile::Event& event);
   void addDeviceSteps();
 
+  void begin(const char* name);
+  int64_t dropStart();
+
   Profile& profile_;
+  MaxDevice& device_;  // whose tools are told of the steps, on whatever they run
   const bool isDetailed_;
   const int32_t thread_;
   const uint32_t call_;
-  std::vector<int64_t> starts_;  // of the call and of the steps that nest
+  std::vector<int64_t> starts_;  // of the call and of the steps that nest, for each of which a range is open
   std::vector<DeviceStep> deviceSteps_;
   Ref<MaxEvent> begin_;  // of the step that an accelerator is given now
   std::vector<Profile::Event> events_;

@@ -103,7 +103,7 @@ RunSetup::RunSetup(const MaxSession& session, const std::string& model, const In
   call_.logLevel = session.logLevel();
   if (asserts != MAX_ASSERT_LEVEL_NONE) add(checks_.emplace(asserts));
   if (profiling != MAX_PROFILING_MODE_OFF)
-    add(profile_.emplace(session.profile(), model, profiling == MAX_PROFILING_MODE_DETAILED));
+    add(profile_.emplace(session.profile(), session.mainDevice(), model, profiling == MAX_PROFILING_MODE_DETAILED));
 }
 
 void RunSetup::add(RunMonitor& monitor) {

@@ -45,6 +45,14 @@ struct LaunchAttributes {
   int clusterLaunch = 0;
 };
 
+// The library of named ranges, the environment variable that names another, and its functions.
+struct RangeLibrary {
+  const char* variable = nullptr;
+  std::span<const char* const> libraries = {};
+  const char* push = nullptr;
+  const char* pop = nullptr;
+};
+
 struct Api {
   const char* name;  // "cuda"
   // The driver's library, newest first, and the environment variable that names another.
@@ -66,6 +74,7 @@ struct Api {
   bool (*isCompatible)(const Driver& driver, int device);
   // Of the device at a place of the PCI bus; NULL = there is no management library.
   Telemetry (*telemetry)(const std::string& busId) = nullptr;
+  RangeLibrary ranges = {};
   DlpackNumbers dlpack = {};
 
   // Whose version is named when code cannot be loaded, since it may be newer than the driver; NULL = none.

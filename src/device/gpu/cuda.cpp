@@ -10,6 +10,7 @@ namespace max::gpu {
 namespace {
 
 constexpr const char* kLibraries[] = {"libcuda.so.1"};
+constexpr const char* kRangeLibraries[] = {"libnvToolsExt.so.1"};
 
 constexpr SymbolNames kSymbols = {
     .init = "cuInit",
@@ -102,6 +103,7 @@ constinit const Api kCuda = {
     .architecture = architectureOfChip,
     .isCompatible = isNewEnough,
     .telemetry = nvmlTelemetry,
+    .ranges = {"MAX_NVTX_LIBRARY", kRangeLibraries, "nvtxRangePushA", "nvtxRangePop"},
     .dlpack = {dlpack::kDeviceCuda, dlpack::kDeviceCudaHost, dlpack::kDeviceCudaManaged},
     .toolkit = "CUDA",
     .errorLogOption = 5,

@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "device/gpu/device_parts.h"
 #include "device/gpu/gpu_stream.h"
+#include "device/gpu/ranges.h"
 #include "device/gpu/strided_kernel.h"
 
 namespace max::gpu {
@@ -38,6 +39,9 @@ class GpuDevice final : public MaxDevice {
   Ref<MaxEvent> createEvent(bool timing) override;
   void synchronize() override;
   Ref<WorkGraph> record(FunctionRef<void(MaxStream&)> queue) override;
+
+  void beginRange(const char* name) override { rangesOf(context().api()).begin(name); }
+  void endRange() override { rangesOf(context().api()).end(); }
 
   const Context& context() const { return *parts_.context; }
   const Ref<Context>& sharedContext() const { return parts_.context; }

@@ -14,6 +14,7 @@ namespace max::gpu {
 namespace {
 
 constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"};
+constexpr const char* kRangeLibraries[] = {"libroctx64.so.4", "libroctx64.so"};
 // The library takes tens of milliseconds to open, and can do nothing without one of these.
 constexpr const char* kKernelDrivers[] = {"/dev/kfd", "/dev/dxg"};
 
@@ -137,6 +138,7 @@ constinit const Api kHip = {
     .architecture = architectureOfChip,
     .isCompatible = isGraphicsChip,
     .telemetry = rocmSmiTelemetry,
+    .ranges = {"MAX_ROCTX_LIBRARY", kRangeLibraries, "roctxRangePushA", "roctxRangePop"},
     .dlpack = {dlpack::kDeviceRocm, dlpack::kDeviceRocmHost},
     .destroyWaits = true,
     .mostThreadsInGrid = std::numeric_limits<uint32_t>::max(),
