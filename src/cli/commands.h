@@ -61,7 +61,8 @@ struct CompileKernelOptions {
 };
 
 void listDevices(bool json);
-void showInfo(const std::string& model, bool json);
+// A device adds where the operators run and what the model takes of its memory; "" = none.
+void showInfo(const std::string& model, const std::string& device, bool json);
 void runModel(const RunOptions& options);
 void benchModel(const BenchOptions& options);
 void profileModel(const ProfileOptions& options);

@@ -2,6 +2,7 @@
 #include "info.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "model.h"
 #include "output.h"
@@ -93,6 +94,36 @@ Json describe(const std::string& path) {
           {"precision", precisionJson()}};
 }
 
+// The load says what runs where.
+void keepPlacement(void* kept, MaxLogLevel, const char* message) {
+  if (std::strstr(message, " operators run on ")) *static_cast<std::string*>(kept) = message;
+}
+
+uint64_t allocatedOn(const Device& device) {
+  MaxDeviceStats stats = MAX_DEVICE_STATS_INIT;
+  check(maxDeviceGetStats(device, &stats));
+  return stats.allocatedMemory;
+}
+
+Json describePlacement(const std::string& path, const std::string& name) {
+  ModelOptions options;
+  options.model = path;
+  options.device = name;
+  const Device device = openDevice(name);
+  const uint64_t before = allocatedOn(device);
+  std::string placement;
+  MaxLogToken token = 0;
+  check(maxLogAddCallback(keepPlacement, &placement, MAX_LOG_LEVEL_INFO, &token));
+  const OpenModel open = openModel(options);
+  check(maxLogRemoveCallback(token));
+  MaxModelMemory memory = MAX_MODEL_MEMORY_INIT;
+  check(maxModelGetMemory(open.model, &memory));
+  return {{"name", name},
+          {"operators", placement.empty() ? Json() : Json(placement)},
+          {"memory", allocatedOn(device) - before},
+          {"total_memory", memory.total}};
+}
+
 std::string shapeCell(const Json& shape) {
   if (shape.is_null()) return "[...]";
   std::string text = "[";
@@ -138,6 +169,12 @@ void printText(const Json& info) {
   for (const auto& [name, factors] : info["precision"].items())
     precisions += (precisions.empty() ? "" : ", ") + name + " " + factors.get<std::string>();
   printLine("precision  " + precisions);
+  if (!info.contains("device")) return;
+  const Json& device = info["device"];
+  if (!device["operators"].is_string()) return printLine("memory     " + bytesText(device["total_memory"]));
+  printLine("placement  " + device["operators"].get<std::string>());
+  printLine("memory     " + bytesText(device["memory"]) + " on " + device["name"].get<std::string>() + ", " +
+            bytesText(device["total_memory"]) + " on it and the host");
 }
 
 }  // namespace
@@ -148,8 +185,9 @@ std::string operatorsText(const MaxModel* model) {
   return countsText(operatorsJson(info));
 }
 
-void showInfo(const std::string& model, bool json) {
-  const Json info = describe(model);
+void showInfo(const std::string& model, const std::string& device, bool json) {
+  Json info = describe(model);
+  if (!device.empty()) info["device"] = describePlacement(model, device);
   json ? printJson(info) : printText(info);
 }
 

@@ -54,7 +54,7 @@ void addModelOptions(CLI::App* command, ModelOptions& options) {
 
 struct Options {
   bool devicesJson = false, infoJson = false;
-  std::string infoModel;
+  std::string infoModel, infoDevice;
   RunOptions run;
   BenchOptions bench;
   CompileOptions compile;
@@ -97,8 +97,9 @@ void addCommands(CLI::App& app, Options& options) {
 
   CLI::App* info = app.add_subcommand("info", "Shows a model's inputs, outputs and operators");
   info->add_option("MODEL", options.infoModel, kModelHelp)->required();
+  info->add_option("--device", options.infoDevice, deviceExamples() + "; shows what runs there, and its memory");
   addJson(info, options.infoJson);
-  info->callback([&] { options.action = [&] { showInfo(options.infoModel, options.infoJson); }; });
+  info->callback([&] { options.action = [&] { showInfo(options.infoModel, options.infoDevice, options.infoJson); }; });
 
   CLI::App* run = app.add_subcommand("run", "Runs a model once and shows its outputs");
   addModelOptions(run, options.run);
