@@ -413,7 +413,7 @@ MAX_API MAX_NODISCARD MaxStatus maxModelExecuteByName(const MaxModel* model, con
  * @retval MAX_STATUS_INVALID_ARGUMENT  There are no inputs, or as for maxModelExecute.
  * @retval MAX_STATUS_ALREADY_EXISTS  The key was captured with other inputs.
  * @retval MAX_STATUS_FAILED_PRECONDITION  What the model executes depends on values, or a node of a model on an
- *     accelerator runs on the host; the message names the node.
+ *     accelerator runs on the host or draws new random numbers; the message names the node.
  * @retval MAX_STATUS_UNIMPLEMENTED  The model has values that are not numbers, or the driver has no graphs.
  * @since 0.1
  */

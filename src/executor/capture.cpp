@@ -58,9 +58,11 @@ void CapturedGraph::requireRepeatable() const {
   require(boundary.kind == Boundary::End, MAX_STATUS_FAILED_PRECONDITION,
           boundary.node ? boundary.node->node->description() : std::string("Model"),
           ": the call cannot be captured, since the following steps depend on values");
-  const Step* step = context_->device->isHost() ? nullptr : plan().firstOnHost();
+  const Step* step = context_->device->isHost() ? nullptr : plan().firstUnrepeatable();
   require(!step, MAX_STATUS_FAILED_PRECONDITION, step && step->node ? step->node->description() : std::string("Model"),
-          ": the call cannot be captured, since this runs on the host, not on ", context_->device->displayName());
+          ": the call cannot be captured, since ",
+          step && step->onDevice ? "each one has other random numbers"
+                                 : "this runs on the host, not on the model's device");
 }
 
 void CapturedGraph::checkInputs(std::span<MaxBuffer* const> inputs, MaxStatus status, uint64_t key) const {

@@ -6,6 +6,8 @@
 
 #include "base/log.h"
 #include "executor/run.h"
+#include "graph/readers/generator.h"
+#include "graph/schema.h"
 
 namespace max {
 
@@ -25,8 +27,11 @@ Shape Plan::shapeOf(uint32_t entry) const {
   return Shape(std::span<const int64_t>(typeDims).subspan(type.dims, type.rank));
 }
 
-const Step* Plan::firstOnHost() const {
-  const auto step = std::ranges::find(steps, false, &Step::onDevice);
+const Step* Plan::firstUnrepeatable() const {
+  const auto step = std::ranges::find_if(steps, [](const Step& each) {
+    const bool isRandom = each.node && each.node->schema->has(kTraitRandom);
+    return !each.onDevice || (isRandom && !readers::readSeed(each.node->attributes));
+  });
   return step == steps.end() ? nullptr : &*step;
 }
 

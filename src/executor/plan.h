@@ -139,7 +139,8 @@ class Plan : public RefCounted {
   void countBytes();        // counted from now on in the session's memory limit and the program's PlanBytes
   Shape shapeOf(uint32_t entry) const;
   size_t bytesOf(uint32_t entry) const;
-  const Step* firstOnHost() const;  // NULL = all run on the model's accelerator
+  // The first that a driver cannot repeat for the host: it runs there, or takes new numbers from it; NULL = none.
+  const Step* firstUnrepeatable() const;
 
   // Most recent first; guarded by the program's lock.
   std::vector<Ref<Plan>> continuations;

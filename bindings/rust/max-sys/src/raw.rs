@@ -7311,7 +7311,7 @@ unsafe extern "C" {
     #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: There are no inputs, or as for maxModelExecute."]
     #[doc = " - `MAX_STATUS_ALREADY_EXISTS`: The key was captured with other inputs."]
     #[doc = " - `MAX_STATUS_FAILED_PRECONDITION`: What the model executes depends on values, or a node of a model on an"]
-    #[doc = "   accelerator runs on the host; the message names the node."]
+    #[doc = "   accelerator runs on the host or draws new random numbers; the message names the node."]
     #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The model has values that are not numbers, or the driver has no graphs."]
     #[doc = ""]
     #[doc = " Since 0.1."]
