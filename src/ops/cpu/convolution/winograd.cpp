@@ -16,8 +16,8 @@ namespace max {
 namespace {
 
 constexpr int64_t kFewestChannels = 16;
-// Of a side of an output whose size is not known at load: networks have more channels where images are small.
-constexpr int64_t kUnknownPixels = 2048, kFewestUnknown = 7, kMostUnknown = 32;
+// Of a side of an output whose size is not known at load: where networks have many channels, images are small.
+constexpr int64_t kUnknownPixels = 32, kManyChannels = 128, kUnknownTimesMany = 2048;
 constexpr int64_t kBlockBytes = 640 << 10;  // of transformed input, in the second cache
 constexpr int64_t kMostBlockTiles = 64;
 // Relative to a multiplication of vectors: reading a filter's value, and transforming a vector of values there or back.
@@ -310,7 +310,8 @@ void WinogradOp::writeTile(const OpContext& context, const Tile& tile, int64_t p
 // The convolution's output as far as it is known at load.
 Work workOf(const Node& node, const Tensor& weights) {
   const int64_t channels = weights.shape()[1], filters = weights.shape()[0];
-  const int64_t side = std::clamp(kUnknownPixels / std::max(channels, filters), kFewestUnknown, kMostUnknown);
+  const int64_t most = std::max(channels, filters);
+  const int64_t side = most < kManyChannels ? kUnknownPixels : std::max<int64_t>(kUnknownTimesMany / most, 7);
   Work work{1, side, side, channels, filters};
   const Value* output = node.output();
   if (!node.isOwn("Conv") || !output || !output->type.ranked || output->type.rank() != 4) return work;
