@@ -4,8 +4,13 @@
 
 enum { ROWS = 32, RESULTS = ROWS * ROWS, LAYOUTS = 4, MOST_DEPTH = 64, THREADS = 64 };
 
-/* After the kind of elements. */
+/* KIND: the type of the elements. */
 static const char source[] =
+    "#include \"max_mma.h\"\n"
+    "#ifndef KIND\n"
+    "#define KIND MaxMmaHalf\n"
+    "#endif\n"
+    "typedef KIND Kind;\n"
     "typedef MaxMma<Kind> Mma;\n"
     "typedef Kind::Element Element;\n"
     "template <bool kLeft, bool kRight>\n"
@@ -62,7 +67,7 @@ static void check_kind(MaxDevice* device, const struct kind* kind) {
   const int64_t count = ROWS * kind->depth, results = LAYOUTS * RESULTS;
   fill(a, (int)count, &random);
   fill(b, (int)count, &random);
-  snprintf(text, sizeof text, "#include \"max_mma.h\"\ntypedef %s Kind;\n%s", kind->name, source);
+  snprintf(text, sizeof text, "#define KIND %s\n%s", kind->name, source);
   MaxModule* module = compile(device, text);
   MaxBuffer* buffers[] = {upload(device, MAX_DTYPE_INT32, 1, &count, a), upload(device, MAX_DTYPE_INT32, 1, &count, b),
                           upload(device, MAX_DTYPE_INT32, 1, &results, out)};
