@@ -8,7 +8,7 @@
 namespace max::cli {
 
 void compileModel(const CompileOptions& options) {
-  ModelOptions model = options;
+  CompileOptions model = options;
   Device chip;  // stays declared
   if (!options.target.empty()) {
     const Target target = parseTarget(options.target);

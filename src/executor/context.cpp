@@ -33,7 +33,8 @@ void forbidTheRest(const Plan& plan, const Storage& arena) {
 // Where one launch replaces several.
 bool canRepeat(const Plan& plan) {
   constexpr size_t kFewest = 3;
-  return plan.depth == 0 && plan.boundary.kind == Boundary::End && plan.steps.size() >= kFewest && !plan.firstUnrepeatable();
+  return plan.depth == 0 && plan.boundary.kind == Boundary::End && plan.steps.size() >= kFewest &&
+         !plan.firstUnrepeatable();
 }
 
 }  // namespace

@@ -63,8 +63,7 @@ struct MaxTile {
 
   // Of an element.
   inline __device__ void* at(int row, int k) const {
-    if (kIsInner)
-      return (char*)(memory + row * 4 + ((k / kPiece) ^ ((row >> 1) & 3))) + k % kPiece * (int)sizeof(T);
+    if (kIsInner) return (char*)(memory + row * 4 + ((k / kPiece) ^ ((row >> 1) & 3))) + k % kPiece * (int)sizeof(T);
     const int turn = (sizeof(T) == 4 ? (k & 3) << 1 : k & 7) & (kAcross - 1);
     return (char*)(memory + k * kAcross + ((row / kPiece) ^ turn)) + row % kPiece * (int)sizeof(T);
   }
@@ -116,7 +115,8 @@ struct MaxMmaArithmetic {
   };
 
   template <int kParts, class Tile>
-  static inline __device__ void load(Element (&values)[kParts][kCount], const Tile& tile, int row, int apart, int step) {
+  static inline __device__ void load(Element (&values)[kParts][kCount], const Tile& tile, int row, int apart,
+                                     int step) {
 #pragma unroll
     for (int i = 0; i < kParts; ++i)
 #pragma unroll
@@ -208,7 +208,9 @@ MAX_MMA_FUNCTION void maxLoadWords(unsigned (&words)[4], const MaxTile<T, kRows,
 }
 
 #if defined(MAX_KERNEL_ON_CPU)
-MAX_MMA_FUNCTION float maxMmaValue(MaxMmaHalf, unsigned word, int i) { return maxHalfToFloat((unsigned short)(word >> 16 * i)); }
+MAX_MMA_FUNCTION float maxMmaValue(MaxMmaHalf, unsigned word, int i) {
+  return maxHalfToFloat((unsigned short)(word >> 16 * i));
+}
 MAX_MMA_FUNCTION float maxMmaValue(MaxMmaBfloat, unsigned word, int i) {
   return maxBfloatToFloat((unsigned short)(word >> 16 * i));
 }
@@ -217,8 +219,8 @@ MAX_MMA_FUNCTION int maxMmaValue(MaxMmaBytes, unsigned word, int i) { return (si
 
 // The numbers of `kLines` rows of a factor from the lanes that have them: of row `first` and those `apart` from it.
 template <class Kind, int kLines, int kCount>
-MAX_MMA_FUNCTION void maxMmaCollect(typename Kind::Sum (&lines)[kLines][kCount], int first, int apart,
-                                    unsigned word, unsigned later) {
+MAX_MMA_FUNCTION void maxMmaCollect(typename Kind::Sum (&lines)[kLines][kCount], int first, int apart, unsigned word,
+                                    unsigned later) {
   const MaxCpuWarp* warp = __max_exchange(0xffffffffu, word | (unsigned long long)later << 32);
   const int perWord = kCount / 8;
   for (int line = 0; line < kLines; ++line)
@@ -245,13 +247,12 @@ MAX_MMA_FUNCTION void maxMultiplyWords(Kind, typename Kind::Sum (&sums)[8], cons
   }
 }
 #else
-#define MAX_MMA_INSTRUCTION(Kind, name, letter)                                                                   \
-  MAX_MMA_FUNCTION void maxMultiplyWords(Kind, Kind::Sum (&sums)[8], const unsigned (&a)[4],                      \
-                                         const unsigned (&b)[4]) {                                                \
-    for (int i = 0; i < 2; ++i)                                                                                   \
-      asm(name " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                 \
-          : letter(sums[4 * i]), letter(sums[4 * i + 1]), letter(sums[4 * i + 2]), letter(sums[4 * i + 3])        \
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[i]), "r"(b[i + 2]));                                \
+#define MAX_MMA_INSTRUCTION(Kind, name, letter)                                                                     \
+  MAX_MMA_FUNCTION void maxMultiplyWords(Kind, Kind::Sum(&sums)[8], const unsigned(&a)[4], const unsigned(&b)[4]) { \
+    for (int i = 0; i < 2; ++i)                                                                                     \
+      asm(name " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                   \
+          : letter(sums[4 * i]), letter(sums[4 * i + 1]), letter(sums[4 * i + 2]), letter(sums[4 * i + 3])          \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[i]), "r"(b[i + 2]));                                  \
   }
 MAX_MMA_INSTRUCTION(MaxMmaHalf, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "+f")
 MAX_MMA_INSTRUCTION(MaxMmaBfloat, "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "+f")
