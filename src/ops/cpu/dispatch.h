@@ -55,6 +55,8 @@
    : ::max::cpuTarget() >= ::max::CpuTarget::Sse4 ? MAX_SSE4(name) \
                                                   : HWY_STATIC_DISPATCH(name))
 
+#define MAX_UNROLL _Pragma("GCC unroll 16")  // before a loop over registers
+
 #endif  // MAX_OPS_CPU_DISPATCH_H
 
 #include <hwy/foreach_target.h>

@@ -11,8 +11,8 @@
 #include "graph/readers/windows.h"
 #include "ops/gpu/activation.h"
 #include "ops/gpu/elementwise_source.h"
+#include "ops/gpu/product_ops.h"
 #include "ops/gpu/product_source.h"
-#include "ops/gpu/several.h"
 #include "ops/gpu/types.h"
 
 namespace max {
@@ -20,7 +20,6 @@ namespace max {
 namespace {
 
 constexpr size_t kAxes = 3;
-constexpr int64_t kMostBlocks = 65536;
 constexpr int64_t kMostPixels = int64_t{1} << 30;   // along an axis, with its borders
 constexpr int64_t kFewDepth = 16, kFewFilters = 8;  // below them most of a tile would be empty
 
@@ -217,36 +216,14 @@ class PlacedConvolutionProduct final : public Placed {
   }
 
   std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
-    ConvolutionLayout layout = layoutOf(request);
+    const ConvolutionLayout layout = layoutOf(request);
     const ProductPlan plan(dtype_, layout.groups, layout.pixels, layout.filters, layout.depth,
                            {ProductPlan::Form::Large});
-    layout.splits = plan.splits;
-    layout.perSplit = plan.perSplit;
-    const int64_t count = layout.pixels * layout.filters * layout.groups;
-    const bool isSplit = plan.splits > 1;
-    auto ops =
-        std::make_unique<SeveralOps>(*this, isSplit ? static_cast<size_t>(plan.splits * count) * sizeof(float) : 0);
-    LaunchOp& product = ops->add(plan.form == ProductPlan::Form::Large);
-    product.addFirst(layout);
-    addInputs(product, request, 0);
-    product.addOutput(LaunchOp::kScratch);
-    product.addOutput(0);
-    product.setGrid(std::clamp<int64_t>(plan.tiles, 1, kMostBlocks), 1, 1, plan.threads());
-    if (!isSplit) return ops;
-    LaunchOp& sum = ops->add(2);
-    sum.addFirst(layout);
-    sum.addInput(LaunchOp::kScratch);
-    addInputs(sum, request, 2);
-    sum.addOutput(0);
-    sum.coverElements(count);
-    return ops;
+    return productOps(*this, request, layout, plan, layout.pixels * layout.filters * layout.groups,
+                      {plan.form == ProductPlan::Form::Large ? size_t{1} : size_t{0}, 2, sizeof(float)});
   }
 
  private:
-  static void addInputs(LaunchOp& op, const OpRequest& request, size_t first) {
-    for (size_t i = first; i < request.inputs.size(); ++i)
-      if (request.has(i)) op.addInput(i);
-  }
   static int64_t tapsOf(const Shape& weights) {
     int64_t taps = 1;
     for (const int64_t size : weights.dims().subspan(2)) taps *= size;

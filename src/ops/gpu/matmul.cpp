@@ -7,15 +7,13 @@
 #include "graph/readers/matrix.h"
 #include "ops/gpu/activation.h"
 #include "ops/gpu/elementwise_source.h"
+#include "ops/gpu/product_ops.h"
 #include "ops/gpu/product_source.h"
-#include "ops/gpu/several.h"
 #include "ops/gpu/types.h"
 
 namespace max {
 
 namespace {
-
-constexpr int64_t kMostBlocks = 65536;
 
 constexpr const char* kProduct = R"(
 struct Layout {
@@ -217,34 +215,13 @@ class PlacedProduct final : public Placed {
         dtype_(dtype) {}
 
   std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
-    ProductLayout layout = layoutOf(request);
+    const ProductLayout layout = layoutOf(request);
     const ProductPlan plan = planOf(layout);
-    layout.splits = plan.splits;
-    layout.perSplit = plan.perSplit;
-    const int64_t count = layout.batch * layout.rows * layout.columns;
-    const bool isSplit = plan.splits > 1;
-    auto ops = std::make_unique<SeveralOps>(*this, isSplit ? static_cast<size_t>(plan.splits * count) * sumBytes() : 0);
-    LaunchOp& product = ops->add(kernelOf(plan.form));
-    product.addFirst(layout);
-    addInputs(product, request, 0);
-    product.addOutput(LaunchOp::kScratch);
-    product.addOutput(0);
-    product.setGrid(std::clamp<int64_t>(plan.tiles, 1, kMostBlocks), 1, 1, plan.threads());
-    if (!isSplit) return ops;
-    LaunchOp& sum = ops->add(1);
-    sum.addFirst(layout);
-    sum.addInput(LaunchOp::kScratch);
-    addInputs(sum, request, 2);
-    sum.addOutput(0);
-    sum.coverElements(count);
-    return ops;
+    return productOps(*this, request, layout, plan, layout.batch * layout.rows * layout.columns,
+                      {kernelOf(plan.form), 1, hasTensorForms(dtype_) ? sizeof(float) : sizeof(double)});
   }
 
  private:
-  static void addInputs(LaunchOp& op, const OpRequest& request, size_t first) {
-    for (size_t i = first; i < request.inputs.size(); ++i)
-      if (request.has(i)) op.addInput(i);
-  }
   ProductPlan planOf(const ProductLayout& layout) const {
     using enum ProductPlan::Form;
     const auto plan = [&](std::initializer_list<ProductPlan::Form> forms) {
@@ -252,7 +229,6 @@ class PlacedProduct final : public Placed {
     };
     return hasTensorForms(dtype_) ? plan({Row, Large, Skinny}) : plan({Row});
   }
-  size_t sumBytes() const { return hasTensorForms(dtype_) ? sizeof(float) : sizeof(double); }
 
   static ProductLayout layoutOf(const OpRequest& request) {
     const readers::Product product(request.node.attributes);

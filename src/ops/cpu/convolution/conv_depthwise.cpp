@@ -2,7 +2,6 @@
 // Depthwise convolution: every channel has one filter. Vectors run along channels.
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
@@ -14,10 +13,6 @@
 #include "ops/cpu/dispatch.h"
 #include "ops/cpu/narrow-inl.h"
 #include "ops/cpu/vector-inl.h"
-
-#ifndef MAX_UNROLL
-#define MAX_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace max::HWY_NAMESPACE {
@@ -351,8 +346,8 @@ void DepthwiseRows::run(int64_t index, FunctionRef<const void*(int64_t d, int64_
                    narrow,
                    readsNarrow_,
                    isFar_,
-                   activation_.clamps ? activation_.low : -INFINITY,
-                   activation_.clamps ? activation_.high : INFINITY};
+                   activation_.low,
+                   activation_.high};
   for (int64_t kd = 0; kd < shape_.kernel[0]; ++kd)
     for (int64_t kh = 0; kh < shape_.kernel[1]; ++kh) {
       const int64_t id = d * shape_.stride[0] - shape_.before[0] + kd * shape_.dilation[0];

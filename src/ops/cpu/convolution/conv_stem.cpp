@@ -4,7 +4,6 @@
 #include "ops/cpu/convolution/conv_stem.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 #include "base/align.h"
@@ -17,10 +16,6 @@
 #include "ops/cpu/dispatch.h"
 #include "ops/cpu/narrow-inl.h"
 #include "ops/cpu/vector-inl.h"
-
-#ifndef MAX_UNROLL
-#define MAX_UNROLL _Pragma("GCC unroll 16")
-#endif
 
 HWY_BEFORE_NAMESPACE();
 namespace max::HWY_NAMESPACE {
@@ -202,8 +197,8 @@ class StemOp final : public OpKernel {
                 nullptr,
                 nullptr,
                 nullptr,
-                activation_.clamps ? activation_.low : -INFINITY,
-                activation_.clamps ? activation_.high : INFINITY};
+                activation_.low,
+                activation_.high};
     if (!activation_.function)
       return runBlocks(context, row, first - top, writesNarrow_ ? nullptr : context.out<float>() + at,
                        writesNarrow_ ? context.out<uint16_t>() + at : nullptr);

@@ -11,10 +11,6 @@
 #include "ops/cpu/narrow-inl.h"
 #include "ops/cpu/vector-inl.h"
 
-#ifndef MAX_UNROLL
-#define MAX_UNROLL _Pragma("GCC unroll 16")
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace max::HWY_NAMESPACE {
 

@@ -13,6 +13,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "base/interrupt_point.h"
@@ -29,7 +30,7 @@ inline constexpr int kMaxTileRows = 8;
 // tile while it is in cache.
 struct Activation {
   bool clamps = false;
-  float low = 0, high = 0;
+  float low = -std::numeric_limits<float>::infinity(), high = std::numeric_limits<float>::infinity();
   TileFunction function = nullptr;
   float alpha = 0, beta = 0;
   ElementOp op = ElementOp::Copy;  // what the function computes

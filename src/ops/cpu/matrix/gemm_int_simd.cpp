@@ -7,10 +7,6 @@
 #include "ops/cpu/dispatch.h"
 #include "ops/cpu/matrix/pairs-inl.h"
 
-#ifndef MAX_UNROLL
-#define MAX_UNROLL _Pragma("GCC unroll 16")
-#endif
-
 HWY_BEFORE_NAMESPACE();
 namespace max::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;

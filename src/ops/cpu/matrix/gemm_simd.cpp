@@ -13,9 +13,6 @@
 #include "ops/cpu/dispatch.h"
 #include "ops/cpu/vector-inl.h"
 
-#ifndef MAX_UNROLL
-#define MAX_UNROLL _Pragma("GCC unroll 16")
-#endif
 #ifndef MAX_INLINE_LAMBDA
 #define MAX_INLINE_LAMBDA HWY_ATTR __attribute__((always_inline))
 #endif
