@@ -72,6 +72,7 @@ void compare(const ConvCase& c, RandomTensors& random, CpuTarget target, int i, 
   node->attributes.set("activation", std::string(activations[random.integer(0, 5)]));
   node->attributes.set("activation_alpha", -0.5f);
   node->attributes.set("activation_beta", 0.5f);
+  if (c.groups == 1 && random.chance(0.5)) node->attributes.set("residual_last", int64_t{1});
   const Tensors inputs = {random.floats(c.input()), random.floats(c.weights()),
                           random.chance(0.7) ? random.floats({c.filters}) : nullptr,
                           !isStem && random.chance(0.3) ? random.floats(c.output()) : nullptr};

@@ -46,6 +46,19 @@ TEST(Layout, ConcatSplitPadResizeSliceFollow) {
   EXPECT_EQ(compileAndCompare(build, {{2, 4, 6, 6}}), "Concat Pad Slice Softmax Split Transpose*2 max.Conv*2");
 }
 
+// As in the bottlenecks of detectors; a depthwise convolution adds nothing after its activation.
+TEST(Layout, ResidualsJoinAfterActivations) {
+  const auto build = [](Builder& b) {
+    const auto silu = [&](Value* x) { return b.op("Mul", {x, b.op("Sigmoid", {x})}); };
+    Value* x = silu(conv(b, b.input({b.symbol("n"), 3, 6, 6}), 3, 8, 3));
+    Value* sum = b.op("Add", {x, silu(conv(b, silu(conv(b, x, 8, 8, 3)), 8, 8, 3))});
+    Value* other = b.op("Add", {b.op("Relu", {conv(b, sum, 8, 8, 3)}), sum});
+    Value* depthwise = b.op("Add", {b.op("Relu", {conv(b, other, 8, 8, 3, 1, 8)}), other});
+    b.output(b.op("ReduceMean", {depthwise, b.ints({2, 3})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 6, 6}}), "Add ReduceMean Reshape Transpose max.Conv*5");
+}
+
 TEST(Layout, ExpansionsJoinDepthwiseConvolutions) {
   const auto build = [](Builder& b) {
     Value* x = b.input({b.symbol("n"), 3, 6, 6});

@@ -109,15 +109,16 @@ TEST(Narrow, Convolutions) {
   struct Case {
     int64_t channels, filters, groups, size, stride, pad;
   };
-  for (const Case& c :
-       {Case{32, 40, 1, 1, 1, 0}, Case{18, 33, 1, 3, 2, 1}, Case{3, 40, 1, 3, 2, 1}, Case{3, 40, 1, 5, 1, 0},
-        Case{6, 50, 1, 3, 1, 1}, Case{24, 20, 1, 3, 1, 0}, Case{24, 36, 3, 3, 2, 1}, Case{500, 20, 1, 3, 2, 1}}) {
+  for (const Case& c : {Case{32, 40, 1, 1, 1, 0}, Case{18, 33, 1, 3, 2, 1}, Case{3, 40, 1, 3, 2, 1},
+                        Case{3, 40, 1, 5, 1, 0}, Case{6, 50, 1, 3, 1, 1}, Case{24, 20, 1, 3, 1, 0},
+                        Case{24, 36, 3, 3, 2, 1}, Case{500, 20, 1, 3, 2, 1}, Case{16, 16, 1, 3, 1, 1}}) {
     NodeUnderTest node(kMaxDomain, "Conv");
     node->products = DType::BFloat16;
     node->attributes.set("pads", std::vector<int64_t>(4, c.pad));
     node->attributes.set("strides", std::vector<int64_t>(2, c.stride));
     node->attributes.set("group", c.groups);
     node->attributes.set("activation", std::string("Relu"));
+    if (c.stride == 1) node->attributes.set("residual_last", int64_t{1});
     const int64_t side = (13 + 2 * c.pad - c.size) / c.stride + 1;
     const Shape out{2, side, side, c.filters};
     const Tensors in = {random.floats({2, 13, 13, c.channels}),
@@ -125,6 +126,36 @@ TEST(Narrow, Convolutions) {
                         random.floats(out)};
     const unsigned narrow = c.channels / c.groups % 2 ? 0b1000 : 0b1001;
     checkNode(node, in, narrow, out, 0b110, concat(c.channels, " channels, size ", c.size));
+  }
+}
+
+// The residual is added to what a function makes of each pixel, before that is rounded.
+TEST(Narrow, ResidualsAfterFunctions) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(96);
+  for (const char* activation : {"Sigmoid", "Silu", "HardSwish", "Gelu", "Tanh"}) {
+    NodeUnderTest node(kMaxDomain, "Conv");
+    node->products = DType::BFloat16;
+    node->attributes.set("activation", std::string(activation));
+    node->attributes.set("activation_alpha", 1.f);
+    const Shape out{2, 5, 7, 83};
+    const Tensors in = {widened(*narrowed(*random.floats({2, 5, 7, 34}))), random.floats({83, 34, 1, 1}),
+                        random.floats({83})};
+    const Ref<Tensor> before = node.run(in, {out}, "", 1, 0b110)[0];
+    const Ref<Tensor> narrowResidual = narrowed(*random.floats(out)), residual = widened(*narrowResidual);
+    node->attributes.set("residual_last", int64_t{1});
+    for (const DType results : {DType::Float32, DType::BFloat16})
+      for (const auto& given : {residual, narrowResidual}) {
+        node.results = results;
+        const Ref<Tensor> result = node.run({in[0], in[1], in[2], given}, {out}, "", 2, 0b110)[0];
+        node.results = DType::Float32;
+        const Ref<Tensor> actual = results == DType::BFloat16 ? widened(*result) : result;
+        for (int64_t i = 0; i < out.count(); ++i) {
+          const float function = before->as<float>()[i], sum = function + residual->as<float>()[i];
+          const float rounding = results == DType::BFloat16 ? std::fabs(sum) / 256 + std::fabs(function) / 4096 : 0;
+          ASSERT_LE(std::fabs(actual->as<float>()[i] - sum), rounding + 1e-5f) << activation << ", element " << i;
+        }
+      }
   }
 }
 
@@ -156,6 +187,7 @@ TEST(Narrow, WinogradsConvolutions) {
     node->attributes.set("activation", std::string(activation));
     node->attributes.set("activation_alpha", -0.5f);
     node->attributes.set("activation_beta", 0.5f);
+    node->attributes.set("residual_last", int64_t{*activation != 'C'});
     const Shape out{1, 18, 21, 100};
     const Tensors in = {random.floats({1, 18, 21, 70}), random.floats({100, 70, 3, 3}), random.floats({100}),
                         random.floats(out)};

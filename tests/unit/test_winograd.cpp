@@ -57,6 +57,7 @@ TEST(Winograd, MatchesReference) {
       node->attributes.set("activation", std::string(activations[random.integer(0, 4)]));
       node->attributes.set("activation_alpha", -0.5f);
       node->attributes.set("activation_beta", 0.5f);
+      if (random.chance(0.5)) node->attributes.set("residual_last", int64_t{1});
       const Tensors inputs = {random.floats(c.input()), random.floats(c.weights()),
                               random.chance(0.7) ? random.floats({c.filters}) : nullptr,
                               random.chance(0.3) ? random.floats(c.output()) : nullptr};

@@ -63,17 +63,26 @@ bool fuseBias(Rewriter& rewriter, Node& node) {
   return false;
 }
 
+// After the activation.
+bool takesResidualLast(const Node& product) {
+  return product.isOwn("Conv") && product.input(1)->constant && readers::readGroups(product.attributes) == 1;
+}
+
 bool fuseResidual(Rewriter& rewriter, Node& node) {
   for (size_t side : {1, 0}) {
     Node* product = productBefore(node.input(side));
     Value* residual = node.input(1 - side);
-    if (!product || !takesResidual(*product) || product->input(kResidual) || hasActivation(*product)) continue;
+    if (!product || !takesResidual(*product) || product->input(kResidual)) continue;
+    const bool isLast = hasActivation(*product);
+    if (isLast && !takesResidualLast(*product)) continue;
     if (!hasSingleUse(node.input(side)) || residual->constant) continue;
     if (!sameType(node.input(side), node.output()) || !sameType(residual, node.output())) continue;
     std::vector<Value*> inputs = product->inputs;
     inputs.resize(kResidual, nullptr);
     inputs.push_back(residual);
-    return replaceProduct(rewriter, *product, node, std::move(inputs), product->attributes);
+    Attributes attributes = product->attributes;
+    if (isLast) attributes.set("residual_last", int64_t{1});
+    return replaceProduct(rewriter, *product, node, std::move(inputs), std::move(attributes));
   }
   return false;
 }

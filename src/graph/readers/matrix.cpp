@@ -22,6 +22,8 @@ FusedActivation::FusedActivation(const Attributes& attributes, const std::string
 
 bool hasActivation(const Attributes& attributes) { return !attributes.getString("activation", "").empty(); }
 
+bool addsResidualLast(const Attributes& attributes) { return attributes.getInt("residual_last", 0) != 0; }
+
 PackedProduct::PackedProduct(const Attributes& attributes)
     : depth(attributes.getInt("K", 0)),
       columns(attributes.getInt("N", 0)),

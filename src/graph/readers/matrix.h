@@ -27,6 +27,8 @@ struct FusedActivation {
   explicit FusedActivation(const Attributes& attributes, const std::string& prefix = "");
 };
 bool hasActivation(const Attributes& attributes);
+// max.Conv: the residual is added to the activation's result, not to its argument.
+bool addsResidualLast(const Attributes& attributes);
 
 // max.MatMulNBits: rows of packed 2-, 4- or 8-bit weights; `block` of them share a scale.
 struct PackedProduct {

@@ -257,7 +257,8 @@ const OpSchema kSchemas[] = {
     {"", "Col2Im", 3, 3, 1, 1, "T,int64,int64->T; T=number|bool", inferCol2Im, 0, 1u << 1 | 1u << 2,
      "dilations=I pads=I strides=I"},
     {kMaxDomain, "Conv", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferFusedConv<1, 2, 3, 3>, 0, 0,
-     "activation=s activation_alpha=f activation_beta=f dilations=I group=i[1..] pads=I strides=I"},
+     "activation=s activation_alpha=f activation_beta=f dilations=I group=i[1..] pads=I residual_last=i[0..1] "
+     "strides=I"},
     {kMaxDomain, "ExpandConv", 3, 5, 1, 1, "T,T,T,T,T->T; T=float", inferExpandConv, 0, 0,
      "activation=s activation_alpha=f activation_beta=f dilations=I expand_activation=s expand_activation_alpha=f "
      "expand_activation_beta=f group=i[1..] pads=I strides=I"},

@@ -35,7 +35,7 @@ extern "C" __global__ void gpu_conv(const Layout layout, const Input* x, const E
         sum += (Sum)from[tap.pixel * windows.xPixel + c * windows.xChannel] * (Sum)with[c * windows.taps + k];
     }
     FINISH
-    y[i] = (Element)activated(sum, layout.activationAlpha, layout.activationBeta);
+    y[i] = (Element)(activated(sum, layout.activationAlpha, layout.activationBeta) LAST);
   }
 }
 )";
@@ -75,16 +75,19 @@ struct Operands {
 
 std::string convolutionText(const Node& node) {
   const Operands operands = Operands::of(node);
-  std::string addends, finish;
+  std::string addends, finish, last;
   if (node.input(operands.bias)) {
     addends += ", const Element* bias";
     finish += "sum += (Sum)bias[filter];\n";
   }
   if (node.input(operands.residual)) {
     addends += ", const Element* residual";
-    finish += "sum += (Sum)residual[i];\n";
+    if (readers::addsResidualLast(node.attributes))
+      last = "+ (Sum)residual[i]";
+    else
+      finish += "sum += (Sum)residual[i];\n";
   }
-  return filledIn(kConvolution, {{"ADDENDS", addends}, {"FINISH", finish}});
+  return filledIn(kConvolution, {{"ADDENDS", addends}, {"FINISH", finish}, {"LAST", last}});
 }
 
 std::string expansionText(const Node& node) {

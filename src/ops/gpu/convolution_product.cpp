@@ -117,7 +117,7 @@ struct PixelSource {
 MAX_DEVICE void finish(const Layout& layout, Sum sum, long long pixel, long long filter ADDENDS, Element* y) {
   const long long i = pixel * layout.filters * layout.groups + filter;
   FINISH
-  y[i] = (Element)activated(sum, layout.activationAlpha, layout.activationBeta);
+  y[i] = (Element)(activated(sum, layout.activationAlpha, layout.activationBeta) LAST);
 }
 
 template <int kRows, int kColumns, int kThreads>
@@ -175,7 +175,7 @@ struct ConvolutionLayout {
 };
 
 std::string sourceFor(const Node& node, const std::string& activation) {
-  std::string addends, given, finish;
+  std::string addends, given, finish, last;
   if (node.input(2)) {
     addends += ", const Element* bias";
     given += ", bias";
@@ -184,12 +184,16 @@ std::string sourceFor(const Node& node, const std::string& activation) {
   if (node.input(3)) {
     addends += ", const Element* residual";
     given += ", residual";
-    finish += "sum += (Sum)residual[i];\n";
+    if (readers::addsResidualLast(node.attributes))
+      last = "+ (Sum)residual[i]";
+    else
+      finish += "sum += (Sum)residual[i];\n";
   }
   std::string text = kConvolution;
   replaceAll(text, " ADDENDS", addends);
   replaceAll(text, " GIVEN", given);
   replaceAll(text, "FINISH", finish);
+  replaceAll(text, "LAST", last);
   return concat(kernelFunctions(), activation, productFunctions(node.input(0)->type.dtype), text);
 }
 

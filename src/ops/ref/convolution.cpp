@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conv, ConvTranspose, ConvInteger, QLinearConv, Col2Im and the compiler's: any rank, groups, dilations.
 #include "base/interrupt_point.h"
+#include "graph/readers/matrix.h"
 #include "graph/readers/quantization.h"
 #include "ops/ref/sample.h"
 #include "ops/ref/window.h"
@@ -93,13 +94,15 @@ void fusedConv(const Call& call) {
   const std::vector<double> bias = call.has(2) ? load<double>(call.in(2)) : std::vector<double>();
   const std::vector<double> residual = call.has(3) ? load<double>(call.in(3)) : std::vector<double>();
   const Activation activation = fusedActivation(call.node);
+  const bool addsLast = readers::addsResidualLast(call.node.attributes);
   WorkCounter work;
   for (size_t i = 0; i < convolution.output.size(); ++i) {
     work.pass(32);
     double& value = convolution.output[i];
     if (!bias.empty()) value += bias[i % bias.size()];
-    if (!residual.empty()) value += residual[i];
+    if (!residual.empty() && !addsLast) value += residual[i];
     value = activation(value);
+    if (!residual.empty() && addsLast) value += residual[i];
   }
   store(call.out(), convolution.output);
 }

@@ -8,6 +8,7 @@
 
 #include "base/align.h"
 #include "base/interrupt_point.h"
+#include "graph/readers/matrix.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv_stem.h"
 #include "ops/cpu/convolution/winograd.h"
@@ -114,7 +115,7 @@ int64_t packedGroupFloats(const Shape& weights, int64_t groups) {
   return alignUp(4 * packedCount(gemmTable(), weights.product(1, weights.rank()), weights[0] / groups)) / 4;
 }
 
-Epilogue epilogueOf(const Node& node) { return {1, fusedActivation(node)}; }
+Epilogue epilogueOf(const Node& node) { return {1, fusedActivation(node), readers::addsResidualLast(node.attributes)}; }
 
 ConvOp::ConvOp(const OpRequest& request, const ConvShape& shape, const GemmTable& table)
     : readsNarrow_(isNarrow(request.inputs[0])),
@@ -222,8 +223,9 @@ void ConvOp::padRow(const float* x, int64_t row, float* padded) const {
 bool acceptsShapes(const OpRequest& request) {
   const int rank = request.inputs[0].shape.rank() - 2;
   if (rank < 1 || rank > 3) return false;
-  if (request.inputs[1].constant || request.node.prepared) return true;
-  return !isDepthwise(request.inputs[1].shape, readers::readGroups(request.node.attributes));
+  const bool isByChannel = isDepthwise(request.inputs[1].shape, readers::readGroups(request.node.attributes));
+  if (isByChannel && readers::addsResidualLast(request.node.attributes)) return false;
+  return request.inputs[1].constant || request.node.prepared || !isByChannel;
 }
 
 // Of what computes in float32. Functions are applied to whole rows of floats of a depthwise convolution.

@@ -7,7 +7,9 @@
 #include <array>
 
 #include "base/align.h"
+#include "base/half.h"
 #include "base/interrupt_point.h"
+#include "graph/readers/matrix.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/narrow.h"
 
@@ -17,7 +19,9 @@ namespace {
 
 constexpr int64_t kFewestChannels = 16;
 // Of a side of an output whose size is not known at load: where networks have many channels, images are small.
-constexpr int64_t kUnknownPixels = 32, kManyChannels = 128, kUnknownTimesMany = 2048;
+// Where direct products are of words, Winograd's way loses more on images that are smaller than that than it gains on
+// larger ones.
+constexpr int64_t kUnknownPixels = 32, kManyChannels = 128, kUnknownTimesMany[] = {2048, 1280};
 constexpr int64_t kBlockBytes = 640 << 10;  // of transformed input, in the second cache
 constexpr int64_t kMostBlockTiles = 64;
 // Relative to a multiplication of vectors: reading a filter's value, and transforming a vector of values there or back.
@@ -114,6 +118,7 @@ class WinogradOp : public OpKernel {
   void multiply(int64_t panel, int64_t tiles, const Lane& lane, WorkCounter& work) const;
   void multiplyValue(int64_t value, int64_t panel, int64_t tiles, const Lane& lane) const;
   void writeTile(const OpContext& context, const Tile& tile, int64_t panel, const float* products, float* pixels) const;
+  static void addResidual(const WinogradOutput& output, int64_t at, int64_t columns, float* values);
   // Values are apart by an odd number of cache lines: else they would all fall into one set of the first cache.
   int64_t valueStep(int64_t width) const { return alignUp<int64_t>(blockTiles_ * width, 32) + 16; }
   int64_t columnsOf(int64_t panel) const {
@@ -146,7 +151,7 @@ WinogradOp::WinogradOp(const OpRequest& request, const ConvShape& shape, Ref<Win
       gemm_(&gemmTable()),
       words_(&gemmTableFor(request.node)),
       transforms_(&winogradTable(static_cast<int>(side_))),
-      epilogue_{1, fusedActivation(request.node)},
+      epilogue_{1, fusedActivation(request.node), readers::addsResidualLast(request.node.attributes)},
       panels_(gemm_->lanes, gemm_->panelVectors, shape.filters),
       zeros_(static_cast<size_t>(shape.channels)),
       hasBias_(request.has(2)),
@@ -289,29 +294,41 @@ void WinogradOp::writeTile(const OpContext& context, const Tile& tile, int64_t p
   output.pixelStep = output.residualPixelStep = shape_.filters;
   output.rows = std::min(side_, shape_.out[1] - tile.row);
   output.columns = std::min(side_, shape_.out[2] - tile.column);
-  output.activation = &activation;
+  output.epilogue = &epilogue_;
   if (!activation.function) return transforms_->output(output);
-  if (writesNarrow_) {  // functions are applied to floats
-    output.narrow = nullptr;
-    output.out = pixels;
-    output.pixelStep = columns;
-    output.rowStep = side_ * columns;
+  // Functions are applied to floats.
+  WinogradOutput sums = output;
+  if (writesNarrow_) {
+    sums.narrow = nullptr;
+    sums.out = pixels;
+    sums.pixelStep = columns;
+    sums.rowStep = side_ * columns;
   }
-  transforms_->output(output);
+  if (epilogue_.addsResidualLast) sums.residual = nullptr, sums.narrowResidual = nullptr;
+  transforms_->output(sums);
   for (int64_t i = 0; i < output.rows; ++i)
     for (int64_t j = 0; j < output.columns; ++j) {
-      float* values = output.out + i * output.rowStep + j * output.pixelStep;
+      float* values = sums.out + i * sums.rowStep + j * sums.pixelStep;
+      const int64_t place = (i * shape_.out[2] + j) * shape_.filters;
       applyActivation(activation, values, columns);
-      if (writesNarrow_)
-        words_->narrow(values, columns, context.out<uint16_t>() + at + (i * shape_.out[2] + j) * shape_.filters);
+      if (epilogue_.addsResidualLast) addResidual(output, place, columns, values);
+      if (writesNarrow_) words_->narrow(values, columns, output.narrow + place);
     }
+}
+
+void WinogradOp::addResidual(const WinogradOutput& output, int64_t at, int64_t columns, float* values) {
+  if (output.residual)
+    for (int64_t k = 0; k < columns; ++k) values[k] += output.residual[at + k];
+  if (output.narrowResidual)
+    for (int64_t k = 0; k < columns; ++k) values[k] += floatFromBFloat16(output.narrowResidual[at + k]);
 }
 
 // The convolution's output as far as it is known at load.
 Work workOf(const Node& node, const Tensor& weights) {
   const int64_t channels = weights.shape()[1], filters = weights.shape()[0];
   const int64_t most = std::max(channels, filters);
-  const int64_t side = most < kManyChannels ? kUnknownPixels : std::max<int64_t>(kUnknownTimesMany / most, 7);
+  const int64_t timesMany = kUnknownTimesMany[gemmTableFor(node).wordElements - 1];
+  const int64_t side = most < kManyChannels ? kUnknownPixels : std::max<int64_t>(timesMany / most, 7);
   Work work{1, side, side, channels, filters};
   const Value* output = node.output();
   if (!node.isOwn("Conv") || !output || !output->type.ranked || output->type.rank() != 4) return work;

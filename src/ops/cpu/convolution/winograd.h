@@ -32,7 +32,7 @@ struct WinogradOutput {
   int64_t rowStep, pixelStep;  // of the output,
   int64_t residualRowStep, residualPixelStep;
   int64_t rows, columns;  // pixels of the tile that exist
-  const Activation* activation;
+  const Epilogue* epilogue;
 };
 
 // One channel of a panel of filters.

@@ -108,17 +108,21 @@ void inputTile(const WinogradInput& tile) {
   if (c < tile.channels) inputVector<Size, T>(tile, c, tile.channels - c);
 }
 
+HWY_INLINE V addResidual(const WinogradOutput& tile, V sum, int64_t at, int64_t count) {
+  if (tile.residual) return hn::Add(sum, loadFirst(D(), tile.residual + at, count));
+  return tile.narrowResidual ? hn::Add(sum, loadWide(tile.narrowResidual + at, count)) : sum;
+}
+
 HWY_INLINE V finish(const WinogradOutput& tile, V sum, V bias, int64_t at, int64_t count) {
   const D d;
+  const Activation& activation = tile.epilogue->activation;
   sum = hn::Add(sum, bias);
-  if (tile.residual) sum = hn::Add(sum, loadFirst(d, tile.residual + at, count));
-  if (tile.narrowResidual) sum = hn::Add(sum, loadWide(tile.narrowResidual + at, count));
-  if (tile.activation->clamps) {
-    sum = hn::Max(hn::Set(d, tile.activation->low), sum);
-    if (tile.activation->high != std::numeric_limits<float>::infinity())
-      sum = hn::Min(hn::Set(d, tile.activation->high), sum);
+  if (!tile.epilogue->addsResidualLast) sum = addResidual(tile, sum, at, count);
+  if (activation.clamps) {
+    sum = hn::Max(hn::Set(d, activation.low), sum);
+    if (activation.high != std::numeric_limits<float>::infinity()) sum = hn::Min(hn::Set(d, activation.high), sum);
   }
-  return sum;
+  return tile.epilogue->addsResidualLast ? addResidual(tile, sum, at, count) : sum;
 }
 
 template <class Size>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The float32 matrix product shared by MatMul, Gemm, convolution and recurrent layers.
 //
-// C[m, n] = activation(alpha * sum over taps and k of A(m, tap)[k] * B[tap, k][n] + bias[n] + residual[m, n])
+// C[m, n] = activation(alpha * sum over taps and k of A(m, tap)[k] * B[tap, k][n] + bias[n] + residual[m, n]),
+// or with the residual added after the activation.
 //
 // A is read in place: each row and tap is a pointer to `depth` consecutive floats, so that a
 // convolution needs no im2col. B is packed in panels of a few vectors of columns, row after
@@ -42,6 +43,7 @@ void applyActivation(const Activation& activation, float* values, int64_t count)
 struct Epilogue {
   float alpha = 1;
   Activation activation;
+  bool addsResidualLast = false;  // to the activation's result, not to its argument
 };
 
 // How N columns are divided into panels: whole vectors, at most panelVectors each, as even as possible.

@@ -75,6 +75,12 @@ MAX_BF16 HWY_INLINE void addNarrowResidual(Tile<kRows, kVectors>& tile, const Ge
 }
 
 template <int kRows, int kVectors>
+MAX_BF16 HWY_INLINE void addResidual(Tile<kRows, kVectors>& tile, const GemmTile& t, int64_t tail) {
+  if (t.residual) tile.add(t.residual, t.ldr, tail);
+  if (t.narrowResidual) addNarrowResidual(tile, t, tail);
+}
+
+template <int kRows, int kVectors>
 MAX_BF16 HWY_INLINE void storeNarrow(const Tile<kRows, kVectors>& tile, const GemmTile& t, int64_t tail) {
   uint16_t* to = t.narrow;
   MAX_UNROLL for (int i = 0; i < kRows; ++i, to += t.ldn) {
@@ -132,38 +138,75 @@ MAX_BF16 HWY_INLINE __m512 hardSwish(__m512 x) {
 
 }  // namespace rounded
 
+// A row of what is added to a function's results; both NULL = nothing.
+struct RowAddends {
+  const float* floats;
+  const uint16_t* narrow;
+};
+
+MAX_BF16 HWY_INLINE __m512 addTo(__m512 value, const RowAddends& row, int64_t k, __mmask16 mask) {
+  if (row.narrow) {
+    const __m512i half = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, row.narrow + k));
+    return _mm512_add_ps(value, _mm512_castsi512_ps(_mm512_slli_epi32(half, 16)));
+  }
+  return row.floats ? _mm512_add_ps(value, _mm512_maskz_loadu_ps(mask, row.floats + k)) : value;
+}
+
 template <class Function>
-MAX_BF16 HWY_INLINE void narrowEach(const float* from, int64_t count, uint16_t* to, const Function& function) {
+MAX_BF16 HWY_INLINE void narrowEach(const float* from, int64_t count, const RowAddends& row, uint16_t* to,
+                                    const Function& function) {
   int64_t k = 0;
-  for (; k + kLanes <= count; k += kLanes)
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + k),
-                        reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(function(_mm512_loadu_ps(from + k)))));
+  for (; k + kLanes <= count; k += kLanes) {
+    const __m512 value = addTo(function(_mm512_loadu_ps(from + k)), row, k, 0xffff);
+    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + k), reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value)));
+  }
   if (k == count) return;
   const __mmask16 mask = firstElements(count - k);
-  const __m512 value = function(_mm512_maskz_loadu_ps(mask, from + k));
+  const __m512 value = addTo(function(_mm512_maskz_loadu_ps(mask, from + k)), row, k, mask);
   _mm256_mask_storeu_epi16(to + k, mask, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value)));
 }
 
-// The activation's function of a row, rounded.
-MAX_BF16 void narrowFunction(const Activation& activation, float* from, int64_t count, uint16_t* to) {
+// The activation's function of a row, and what is added to it, rounded.
+MAX_BF16 void narrowFunction(const Activation& activation, float* from, int64_t count, const RowAddends& row,
+                             uint16_t* to) {
   switch (activation.op) {
     case ElementOp::Sigmoid:
-      return narrowEach(from, count, to, [](__m512 x) MAX_BF16 { return rounded::sigmoid(x); });
+      return narrowEach(from, count, row, to, [](__m512 x) MAX_BF16 { return rounded::sigmoid(x); });
     case ElementOp::Swish: {
       const __m512 alpha = _mm512_set1_ps(activation.alpha);
-      return narrowEach(from, count, to,
+      return narrowEach(from, count, row, to,
                         [=](__m512 x) MAX_BF16 { return _mm512_mul_ps(x, rounded::sigmoid(_mm512_mul_ps(x, alpha))); });
     }
     case ElementOp::HardSwish:
-      return narrowEach(from, count, to, [](__m512 x) MAX_BF16 { return rounded::hardSwish(x); });
+      return narrowEach(from, count, row, to, [](__m512 x) MAX_BF16 { return rounded::hardSwish(x); });
     case ElementOp::Gelu:
-      return narrowEach(from, count, to, [](__m512 x) MAX_BF16 { return rounded::gelu(x); });
+      return narrowEach(from, count, row, to, [](__m512 x) MAX_BF16 { return rounded::gelu(x); });
     case ElementOp::GeluTanh:
-      return narrowEach(from, count, to, [](__m512 x) MAX_BF16 { return rounded::geluTanh(x); });
+      return narrowEach(from, count, row, to, [](__m512 x) MAX_BF16 { return rounded::geluTanh(x); });
     default:
       applyFunction(activation, from, 0, 1, count);
-      return narrow(from, count, to);
+      return narrowEach(from, count, row, to, [](__m512 x) MAX_BF16 { return x; });
   }
+}
+
+MAX_BF16 void narrowFunctions(const GemmTile& t, int64_t rows) {
+  RowAddends row{};
+  if (t.epilogue->addsResidualLast) row = {t.residual, t.narrowResidual};
+  for (int64_t i = 0; i < rows; ++i) {
+    narrowFunction(t.epilogue->activation, t.c + i * t.ldc, t.columns, row, t.narrow + i * t.ldn);
+    if (row.floats) row.floats += t.ldr;
+    if (row.narrow) row.narrow += t.ldr;
+  }
+}
+
+MAX_BF16 void addNarrowRows(const GemmTile& t, int64_t rows) {
+  for (int64_t i = 0; i < rows; ++i)
+    for (int64_t k = 0; k < t.columns; k += kLanes) {
+      const __mmask16 mask = firstElements(t.columns - k);
+      float* to = t.c + i * t.ldc + k;
+      const __m512 sum = addTo(_mm512_maskz_loadu_ps(mask, to), {nullptr, t.narrowResidual + i * t.ldr}, k, mask);
+      _mm512_mask_storeu_ps(to, mask, sum);
+    }
 }
 
 template <int kRows, int kVectors>
@@ -173,14 +216,17 @@ MAX_BF16 HWY_INLINE void completeWords(Tile<kRows, kVectors>& tile, const GemmTi
   if (t.accumulate) tile.add(t.c, t.ldc, tail);
   if (t.finish) {
     tile.scaleAndAdd(t, tail);
-    if (t.narrowResidual) addNarrowResidual(tile, t, tail);
+    if (!t.epilogue->addsResidualLast) addResidual(tile, t, tail);
     tile.clamp(activation);
+    if (tile.addsLastInRegisters(t)) addResidual(tile, t, tail);
     if (t.narrow && !activation.function) return storeNarrow(tile, t, tail);
   }
   tile.store(t.c, t.ldc, tail);
   if (!t.finish || !activation.function) return;
-  if (!t.narrow) return applyFunction(activation, t.c, t.ldc, kRows, t.columns);
-  for (int64_t i = 0; i < kRows; ++i) narrowFunction(activation, t.c + i * t.ldc, t.columns, t.narrow + i * t.ldn);
+  if (t.narrow) return narrowFunctions(t, kRows);
+  applyFunction(activation, t.c, t.ldc, kRows, t.columns);
+  if (t.residual && t.epilogue->addsResidualLast) addRows(t, kRows);
+  if (t.narrowResidual && t.epilogue->addsResidualLast) addNarrowRows(t, kRows);
 }
 
 // Rows of results and residuals are far from each other, so that the chip does not see them coming. (Floats are mostly

@@ -122,14 +122,18 @@ struct Tile {
 
   HWY_INLINE void finish(const GemmTile& t, int64_t tail) {
     scaleAndAdd(t, tail);
+    if (t.residual && !t.epilogue->addsResidualLast) add(t.residual, t.ldr, tail);
     clamp(t.epilogue->activation);
+    if (t.residual && addsLastInRegisters(t)) add(t.residual, t.ldr, tail);
+  }
+  HWY_INLINE static bool addsLastInRegisters(const GemmTile& t) {
+    return t.epilogue->addsResidualLast && !t.epilogue->activation.function;
   }
 
   HWY_INLINE void scaleAndAdd(const GemmTile& t, int64_t tail) {
     const float alpha = t.epilogue->alpha;
     if (alpha != 1) each([&](auto d, auto v, int, int) MAX_INLINE_LAMBDA { return hn::Mul(v, hn::Set(d, alpha)); });
     if (t.bias && alpha != 1) add(t.bias, 0, tail);
-    if (t.residual) add(t.residual, t.ldr, tail);
   }
 
   HWY_INLINE void clamp(const Activation& activation) {
@@ -167,6 +171,19 @@ void applyFunction(const Activation& activation, float* c, int64_t ldc, int64_t 
   }
 }
 
+void addRows(const GemmTile& t, int64_t rows) {
+  const D d;
+  for (int64_t i = 0; i < rows; ++i) {
+    float* to = t.c + i * t.ldc;
+    const float* from = t.residual + i * t.ldr;
+    int64_t n = 0;
+    for (; n + kLanes <= t.columns; n += kLanes)
+      hn::StoreU(hn::Add(hn::LoadU(d, to + n), hn::LoadU(d, from + n)), d, to + n);
+    const int64_t rest = t.columns - n;
+    if (rest > 0) storeFirst(d, hn::Add(loadFirst(d, to + n, rest), loadFirst(d, from + n, rest)), to + n, rest);
+  }
+}
+
 // From sums to C.
 template <int kRows, int kVectors, bool kHalf>
 HWY_INLINE void complete(Tile<kRows, kVectors, kHalf>& tile, const GemmTile& t) {
@@ -174,7 +191,9 @@ HWY_INLINE void complete(Tile<kRows, kVectors, kHalf>& tile, const GemmTile& t) 
   if (t.accumulate) tile.add(t.c, t.ldc, tail);
   if (t.finish) tile.finish(t, tail);
   tile.store(t.c, t.ldc, tail);
-  if (t.finish && t.epilogue->activation.function) applyFunction(t.epilogue->activation, t.c, t.ldc, kRows, t.columns);
+  if (!t.finish || !t.epilogue->activation.function) return;
+  applyFunction(t.epilogue->activation, t.c, t.ldc, kRows, t.columns);
+  if (t.residual && t.epilogue->addsResidualLast) addRows(t, kRows);
 }
 
 template <int kRows, int kVectors, bool kHalf>
