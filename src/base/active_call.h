@@ -12,6 +12,7 @@
 namespace max {
 
 class RunMonitor;  // of the executor
+class PackedMemory;
 
 // Monotonic time in nanoseconds.
 int64_t steadyNanoseconds() noexcept;
@@ -60,6 +61,7 @@ struct ActiveCall {
   ProgressReceiver* progress = nullptr;
   int32_t logLevel = 0;  // MaxLogLevel
   bool mayTrim = true;   // false while holding a lock that owners of kept memory need
+  PackedMemory* packed = nullptr;  // for the weights that it packs
 };
 
 // This thread's, NULL if there is none. Pool threads have that of the loop they help with.

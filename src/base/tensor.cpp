@@ -114,6 +114,10 @@ void Tensor::copyTo(void* target) const {
 
 Ref<Tensor> Tensor::aligned() const {
   if (isAligned()) return Ref<Tensor>(const_cast<Tensor*>(this));  // const or not: tensors do not change
+  return copied();
+}
+
+Ref<Tensor> Tensor::copied() const {
   Ref<Storage> copy = allocateLastingStorage(bytes_);
   copyTo(copy->data());
   const void* data = copy->data();

@@ -33,6 +33,9 @@ class Storage : public RefCounted {
   // Returns pages of a file to the system; the next access reads them again. No effect on other memory.
   virtual void dropPages(const void*, size_t) const noexcept {}
 
+  // Goes away with the load that it was made for: what stays takes a copy.
+  virtual bool isTransient() const { return false; }
+
   // Notes of device/memory_use.h, which guards them; whether there are any can be asked without a lock.
   bool isNoted() const noexcept { return isNoted_.load(std::memory_order_acquire); }
   void setNoted(bool noted) noexcept { isNoted_.store(noted, std::memory_order_release); }
@@ -93,7 +96,9 @@ class Tensor : public RefCounted {
   bool isAligned() const;
   // Copies the elements in parts, so that not all pages of a mapped file are in memory beside the copy.
   void copyTo(void* target) const;
-  // This tensor, or an aligned copy of it.
+  // A copy that lives as long as a model.
+  Ref<Tensor> copied() const;
+  // This tensor, or such a copy, which is aligned.
   Ref<Tensor> aligned() const;
   // Returns the pages of a large tensor in a mapped file to the system; the next reader loads them again.
   void dropPages() const noexcept;

@@ -56,6 +56,7 @@ class AlignedCopy final : public Storage {
 
 Ref<Tensor> alignedWeight(const Tensor& tensor) {
   const FileIdentity* file = tensor.storage() ? tensor.storage()->file() : nullptr;
+  if (tensor.storage() && tensor.storage()->isTransient()) return tensor.copied();
   if (tensor.isAligned() || !file) return tensor.aligned();
   const auto offset = static_cast<size_t>(tensor.as<std::byte>() - static_cast<std::byte*>(tensor.storage()->data()));
   const Place place{*file, offset, tensor.bytes()};

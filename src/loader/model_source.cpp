@@ -90,6 +90,20 @@ ImportedModel FileSource::import(const WeightTable& weights) const {
 
 ModelInfo FileSource::inspect() const { return inspectOnnx(isStored() ? compiled_.graph : file_, importOptions()); }
 
+namespace {
+
+// Weights that are packed are never copied out of it.
+class TransientFile final : public Storage {
+ public:
+  explicit TransientFile(Ref<Storage> file) : Storage(file->data(), file->size()), file_(std::move(file)) {}
+  bool isTransient() const override { return true; }
+
+ private:
+  Ref<Storage> file_;
+};
+
+}  // namespace
+
 RereadSource::RereadSource(File file, std::string path, const FileSource::Options& options)
     : path_(std::move(path)),
       identity_(file.identity()),
@@ -115,7 +129,7 @@ ImportedModel RereadSource::import(const WeightTable& weights) const {
   const File file = open();
   require(file.identity() == identity_, MAX_STATUS_FAILED_PRECONDITION, options_.name,
           ": The file has changed since it was loaded");
-  return makeRef<FileSource>(readFile(file), options_)->import(weights);
+  return makeRef<FileSource>(makeRef<TransientFile>(readFile(file)), options_)->import(weights);
 }
 
 // Types are inferred again, since shapes may depend on contents.

@@ -180,13 +180,9 @@ Ref<Tensor> TensorReader::given(const TensorProto& proto, const WeightTable::Ent
 Ref<Tensor> TensorReader::viewOrCopy(DType dtype, const Shape& shape, const Bytes& bytes, bool isWeight) const {
   const auto view = makeRef<Tensor>(dtype, shape, bytes.data, bytes.owner);
   const bool isExternal = !(bytes.owner == file_ || bytes.owner == options_.compiledData);
-  if (isExternal ? options_.copyExternal : options_.copyFile) {
-    Ref<Storage> copy = allocateLastingStorage(view->bytes());
-    view->copyTo(copy->data());
-    const void* data = copy->data();
-    return makeRef<Tensor>(dtype, shape, data, std::move(copy));
-  }
   const bool stays = isWeight && shape.rank() >= 2 && view->bytes() >= kLargeTensorBytes;
+  const bool copies = isExternal ? options_.copyExternal : options_.copyFile;
+  if (copies && !(stays && bytes.owner->isTransient())) return view->copied();
   return stays ? view : view->aligned();
 }
 

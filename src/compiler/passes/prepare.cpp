@@ -5,8 +5,10 @@
 #include <atomic>
 #include <mutex>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "base/active_call.h"
+#include "base/packed_memory.h"
 #include "compiler/aligned_weights.h"
 #include "compiler/passes.h"
 
@@ -214,6 +216,19 @@ class Packer {
 
 }  // namespace
 
+namespace {
+
+size_t constantBytes(const std::vector<Job>& jobs) {
+  std::unordered_set<const Value*> counted;
+  size_t bytes = 0;
+  for (const Job& job : jobs)
+    for (const Value* input : job.node->inputs)
+      if (isLarge(input) && counted.insert(input).second) bytes += input->constant->bytes();
+  return bytes;
+}
+
+}  // namespace
+
 void prepareWeights(Rewriter& rewriter) {
   std::vector<Job> jobs;
   const bool isMedium = rewriter.options().hostPrecision() == MAX_PRECISION_MEDIUM;
@@ -223,6 +238,10 @@ void prepareWeights(Rewriter& rewriter) {
     if (row && row->prepare && !node->prepared && !node->placed) jobs.push_back({node, row});
   }
   Packer packer(rewriter.options());
+  PackedMemory memory(constantBytes(jobs));
+  ActiveCall call = activeCall() ? *activeCall() : ActiveCall();
+  call.packed = &memory;
+  const ActiveCallScope scope(&call);
   // With a small limit, two jobs at once must not exceed it.
   const bool isTight = rewriter.options().budget->packed < kTightBudget;
   const int lanes = isTight ? 1 : std::min(rewriter.options().lanes, kPackingLanes);

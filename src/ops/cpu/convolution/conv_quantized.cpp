@@ -9,6 +9,7 @@
 #include "base/align.h"
 #include "base/checked.h"
 #include "base/interrupt_point.h"
+#include "base/packed_memory.h"
 #include "base/work_vector.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv.h"
@@ -67,7 +68,7 @@ class PackedFilters final : public Prepared {
       : usesBytes_(table.usesBytes), panelColumns_(table.panelColumns), input_(input) {
     const size_t each = groupBytes(table, pieces, weights.shape(), groups);
     const int64_t filters = weights.shape()[0] / groups, depth = pieces.depth(table);
-    storage_ = allocateStorage(checkedMultiply(each, static_cast<size_t>(groups)));
+    storage_ = allocatePackedStorage(checkedMultiply(each, static_cast<size_t>(groups)));
     WorkVector<uint8_t> rows(static_cast<size_t>(checkedMultiply(filters, depth)));
     for (int64_t group = 0; group < groups; ++group) {
       const ZeroPoints points = zerosOf(zeros);

@@ -8,6 +8,7 @@
 
 #include "base/align.h"
 #include "base/interrupt_point.h"
+#include "base/packed_memory.h"
 #include "graph/readers/matrix.h"
 #include "ops/cpu/matrix/matmul_f64.h"
 #include "ops/cpu/movement/transpose_tile.h"
@@ -422,7 +423,7 @@ PackedWeights::PackedWeights(const GemmTable& table, int64_t matrices, int64_t r
       wordElements_(table.wordElements) {
   if (storage_) return;
   const int64_t floats = checkedMultiply(matrices, stride_);
-  storage_ = allocateLastingStorage(checkedMultiply(static_cast<size_t>(floats), sizeof(float)));
+  storage_ = allocatePackedStorage(checkedMultiply(static_cast<size_t>(floats), sizeof(float)));
 }
 
 ProductShape::ProductShape(const Shape& a, const Shape& b, bool transposeA, bool transposeB)

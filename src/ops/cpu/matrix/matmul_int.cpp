@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/interrupt_point.h"
 #include "base/number_access.h"
+#include "base/packed_memory.h"
 #include "ops/cpu/matrix/gemm_int.h"
 #include "ops/cpu/matrix/matmul.h"
 #include "ops/families.h"
@@ -37,7 +38,7 @@ class PreparedColumns final : public Prepared {
   PreparedColumns(const IntegerGemmTable& table, const Tensor& b, const Tensor* zeros, size_t replaced)
       : usesBytes_(table.usesBytes), panelColumns_(table.panelColumns), replaced_(replaced) {
     const int64_t depth = b.shape()[0], count = b.shape()[1];
-    storage_ = allocateStorage(PackedColumns::bytes(table, depth, count));
+    storage_ = allocatePackedStorage(PackedColumns::bytes(table, depth, count));
     columns_.emplace(table, depth, count, storage_->data());
     ZeroPoints points;
     if (zeros) points = {zeros->data(), zeros->dtype() == DType::Int8, zeros->count()};

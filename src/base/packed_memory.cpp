@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/packed_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <new>
+
+#include "base/active_call.h"
+#include "base/align.h"
+#include "base/checked.h"
+#include "base/forbid.h"
+#include "base/huge_pages.h"
+
+namespace max {
+
+namespace {
+
+constexpr size_t kFewBytes = 2 * kHugePage;
+constexpr size_t kMostMapped = size_t{64} << 20;
+constexpr size_t kAlignment = 64;
+
+}  // namespace
+
+// Pages that nobody has touched take no memory.
+class PackedMemory::Mapping : public RefCounted {
+ public:
+  explicit Mapping(size_t bytes) : bytes_(checkedAdd(bytes, kHugePage)) {
+    start_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start_ == MAP_FAILED) throw std::bad_alloc();
+    data_ = reinterpret_cast<std::byte*>(alignUp(reinterpret_cast<uintptr_t>(start_), kHugePage));
+    adviseHugePages(data_, bytes);
+    forbid(data_, bytes);
+  }
+  ~Mapping() override {
+    permit(start_, bytes_);  // the next mapping at this address is somebody else's
+    munmap(start_, bytes_);
+  }
+  std::byte* data() const { return data_; }
+
+ private:
+  size_t bytes_;
+  void* start_;
+  std::byte* data_;
+};
+
+class PackedMemory::Block final : public Storage {
+ public:
+  Block(Ref<Mapping> mapping, size_t at, size_t bytes)
+      : Storage(mapping->data() + at, bytes), lease_(activeMemory(), bytes), mapping_(std::move(mapping)) {
+    permit(data_, bytes);
+  }
+  ~Block() override { forbid(data_, size_); }
+
+ private:
+  MemoryLease lease_;
+  Ref<Mapping> mapping_;
+};
+
+PackedMemory::PackedMemory(size_t expected)
+    : mappingBytes_(expected < kFewBytes ? 0 : alignUp(std::min(expected, kMostMapped), kHugePage)) {}
+PackedMemory::~PackedMemory() = default;
+
+Ref<Storage> PackedMemory::allocate(size_t bytes) {
+  if (bytes > mappingBytes_ / 2) return allocateLastingStorage(bytes);
+  const std::lock_guard lock(mutex_);
+  if (!mapping_ || bytes > mappingBytes_ - used_) {
+    mapping_ = makeRef<Mapping>(mappingBytes_);
+    used_ = 0;
+  }
+  const Ref<Storage> block = makeRef<Block>(mapping_, used_, bytes);
+  used_ = std::min(alignUp(used_ + bytes, kAlignment), mappingBytes_);
+  return block;
+}
+
+Ref<Storage> allocatePackedStorage(size_t bytes) {
+  const ActiveCall* call = activeCall();
+  return call && call->packed ? call->packed->allocate(bytes) : allocateLastingStorage(bytes);
+}
+
+}  // namespace max

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "base/packed_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <vector>
+
+#include "base/active_call.h"
+#include "base/huge_pages.h"
+
+namespace max {
+namespace {
+
+const auto addressOf = [](const Ref<Storage>& block) { return reinterpret_cast<uintptr_t>(block->data()); };
+
+TEST(PackedMemory, BlocksFollowEachOtherInHugePages) {
+  PackedMemory memory(4 * kHugePage);
+  const Ref<Storage> first = memory.allocate(100), second = memory.allocate(1 << 20), third = memory.allocate(64);
+  EXPECT_EQ(addressOf(first) % kHugePage, 0u);
+  EXPECT_EQ(addressOf(second), addressOf(first) + 128);
+  EXPECT_EQ(addressOf(third), addressOf(second) + (1 << 20));
+  EXPECT_EQ(second->size(), size_t{1} << 20);
+  for (const Ref<Storage>& block : {first, second, third}) std::memset(block->data(), 1, block->size());
+}
+
+TEST(PackedMemory, MoreThanExpectedStartsAnotherMapping) {
+  PackedMemory memory(2 * kHugePage);
+  std::vector<Ref<Storage>> blocks;
+  for (int i = 0; i < 5; ++i) blocks.push_back(memory.allocate(kHugePage - 64));
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    std::memset(blocks[i]->data(), static_cast<int>(i), blocks[i]->size());
+    for (size_t j = 0; j < i; ++j)
+      EXPECT_GE(std::max(addressOf(blocks[i]), addressOf(blocks[j])),
+                std::min(addressOf(blocks[i]), addressOf(blocks[j])) + kHugePage - 64);
+  }
+}
+
+TEST(PackedMemory, BlocksOutliveIt) {
+  Ref<Storage> block;
+  {
+    PackedMemory memory(2 * kHugePage);
+    memory.allocate(1 << 16);
+    block = memory.allocate(1 << 16);
+  }
+  std::memset(block->data(), 1, block->size());
+}
+
+TEST(PackedMemory, FewBytesAndLargeBlocksLieElsewhere) {
+  PackedMemory few(kHugePage), memory(4 * kHugePage);
+  const Ref<Storage> small = few.allocate(100), start = memory.allocate(64), large = memory.allocate(3 * kHugePage);
+  EXPECT_NE(addressOf(small) % kHugePage, 0u);
+  EXPECT_TRUE(addressOf(large) + large->size() <= addressOf(start) ||
+              addressOf(large) >= addressOf(start) + 4 * kHugePage);
+}
+
+TEST(PackedMemory, IsThatOfTheActiveCall) {
+  PackedMemory memory(4 * kHugePage);
+  ActiveCall call;
+  call.packed = &memory;
+  const Ref<Storage> before = allocatePackedStorage(64);
+  const ActiveCallScope scope(&call);
+  const Ref<Storage> first = allocatePackedStorage(64), second = allocatePackedStorage(64);
+  EXPECT_EQ(addressOf(second), addressOf(first) + 64);
+  EXPECT_NE(addressOf(before), addressOf(first) - 64);
+}
+
+TEST(PackedMemory, IsChargedToTheCallsAccount) {
+  const auto account = makeRef<MemoryAccount>("Out of memory here", uint64_t{1} << 20);
+  ActiveCall call;
+  call.memory = account.get();
+  const ActiveCallScope scope(&call);
+  PackedMemory memory(4 * kHugePage);
+  Ref<Storage> block = memory.allocate(1 << 19);
+  EXPECT_EQ(account->used(), uint64_t{1} << 19);
+  EXPECT_ANY_THROW(memory.allocate((1 << 19) + 1));
+  block = nullptr;
+  EXPECT_EQ(account->used(), 0u);
+}
+
+}  // namespace
+}  // namespace max
