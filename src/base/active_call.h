@@ -59,8 +59,8 @@ struct ActiveCall {
   MemoryAccount* memory = nullptr;  // charged by allocateStorage
   RunMonitor* monitor = nullptr;
   ProgressReceiver* progress = nullptr;
-  int32_t logLevel = 0;  // MaxLogLevel
-  bool mayTrim = true;   // false while holding a lock that owners of kept memory need
+  int32_t logLevel = 0;            // MaxLogLevel
+  bool mayTrim = true;             // false while holding a lock that owners of kept memory need
   PackedMemory* packed = nullptr;  // for the weights that it packs
 };
 

@@ -209,6 +209,25 @@ TEST(Narrow, WinogradsConvolutions) {
   }
 }
 
+// Those whose taps do not overlap, with one and with several rows of taps; an odd number of channels stays float32.
+TEST(Narrow, TransposedConvolutions) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(97);
+  for (const int64_t channels : {24, 33})
+    for (const int64_t tapRows : {1, 2}) {
+      NodeUnderTest node(kMaxDomain, "ConvTranspose");
+      node->products = DType::BFloat16;
+      node->attributes.set("strides", std::vector<int64_t>{tapRows, 2});
+      node->attributes.set("activation", std::string("Relu"));
+      const Shape out{2, 5 * tapRows, 14, 19};
+      const Tensors in = {widened(*narrowed(*random.floats({2, 5, 7, channels}))),
+                          widened(*narrowed(*random.floats({channels, 19, tapRows, 2}))), random.floats({19})};
+      const std::string what = concat(channels, " channels, ", tapRows, " rows of taps");
+      expectNear(*node.run(in, {out}, "rows_bf16", 2, 0b110)[0], *node.run(in, {out}, "reference")[0], 1e-5f, what);
+      checkNode(node, in, channels % 2 ? 0 : 1, out, 0b110, what);
+    }
+}
+
 TEST(Narrow, DepthwiseConvolutions) {
   if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
   RandomTensors random(93);

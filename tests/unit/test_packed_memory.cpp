@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/packed_memory.h"
-
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -8,6 +6,7 @@
 
 #include "base/active_call.h"
 #include "base/huge_pages.h"
+#include "base/packed_memory.h"
 
 namespace max {
 namespace {

@@ -14,6 +14,7 @@
 #include "ops/cpu/grain.h"
 #include "ops/cpu/matrix/matmul.h"
 #include "ops/cpu/movement/transpose_tile.h"
+#include "ops/cpu/narrow.h"
 #include "ops/families.h"
 
 namespace max {
@@ -309,7 +310,25 @@ bool accepts(const OpRequest& request) {
 // Prepared weights are for one of the two.
 template <bool kDisjoint>
 bool acceptsLast(const OpRequest& request) {
-  return accepts(request) && hasDisjointTaps(request.node.attributes, request.inputs[1].shape) == kDisjoint;
+  return accepts(request) && areFloats(request) &&
+         hasDisjointTaps(request.node.attributes, request.inputs[1].shape) == kDisjoint;
+}
+
+NarrowOperands narrowOperands(const Node& node) {
+  const auto* packed = dynamic_cast<const PackedWeights*>(node.prepared.get());
+  const bool isOfWords = packed && mayBeNarrow(node) && packed->fits(gemmTableFor(node));
+  return isOfWords ? narrowProduct(node.inputs[1]->constant->shape()[0]) : NarrowOperands{};
+}
+
+bool acceptsWords(const OpRequest& request) {
+  const Shape& weights = request.inputs[1].shape;
+  return packsWords(request) && isSupported(request.inputs[1].dtype, weights) &&
+         areFloats(request, narrowProduct(weights[0])) && hasDisjointTaps(request.node.attributes, weights);
+}
+
+std::unique_ptr<OpKernel> createFloatRows(const OpRequest& request) { return createDisjointTaps(request, gemmTable()); }
+std::unique_ptr<OpKernel> createWordRows(const OpRequest& request) {
+  return createDisjointTaps(request, gemmTableFor(request.node));
 }
 
 std::unique_ptr<OpKernel> create(const OpRequest& request) {
@@ -329,14 +348,16 @@ Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants
   const Tensor* weights = packedWeights(node, constants);
   if (!weights) return nullptr;
   if (node.isOwn("ConvTranspose") && hasDisjointTaps(node.attributes, weights->shape()))
-    return prepareDisjointTaps(*weights);
+    return prepareDisjointTaps(node, *weights);
   return packTransposed(*weights, readers::readGroups(node.attributes), defaultLanes());
 }
 
 constexpr Implementation kConvTranspose[] = {{"gather_f32", accepts, create}};
-constexpr Implementation kLast[] = {{"rows_f32", acceptsLast<true>, createDisjointTaps},
+constexpr Implementation kLast[] = {{"rows_bf16", acceptsWords, createWordRows},
+                                    {"rows_f32", acceptsLast<true>, createFloatRows},
                                     {"gather_f32", acceptsLast<false>, create}};
-const OpRow kRows[] = {{"", "ConvTranspose", kConvTranspose, prepare}, {kMaxDomain, "ConvTranspose", kLast, prepare}};
+const OpRow kRows[] = {{"", "ConvTranspose", kConvTranspose, prepare},
+                       {kMaxDomain, "ConvTranspose", kLast, prepare, nullptr, narrowOperands}};
 
 }  // namespace
 
@@ -370,7 +391,7 @@ std::optional<PackedForm> transposedForm(const Node& node, std::span<const Tenso
   const int64_t groups = readers::readGroups(node.attributes), taps = shape.product(2, shape.rank());
   const int64_t filters = shape[1], width = shape.back();
   if (isOwn && hasDisjointTaps(node.attributes, shape))
-    return PackedForm{"transposed rows", gemmTable(), taps / width, shape[0], width * filters, 0, {filters}};
+    return PackedForm{"transposed rows", gemmTableFor(node), taps / width, shape[0], width * filters, 0, {filters}};
   return PackedForm{"transposed", gemmTable(), groups, shape[0] / groups, taps * filters, 0, {filters}};
 }
 

@@ -30,8 +30,8 @@ struct TransposedShape {
 // Every output pixel is one tap of one input pixel: the kernel is as large as the stride, and nothing is cropped or
 // added. With channels last, products are then rows of the output (conv_transpose_rows.cpp).
 bool hasDisjointTaps(const Attributes& attributes, const Shape& weights);
-std::unique_ptr<OpKernel> createDisjointTaps(const OpRequest& request);
-Ref<Prepared> prepareDisjointTaps(const Tensor& weights);
+std::unique_ptr<OpKernel> createDisjointTaps(const OpRequest& request, const GemmTable& table);
+Ref<Prepared> prepareDisjointTaps(const Node& node, const Tensor& weights);
 
 // How the weights of a transposed convolution are packed; nothing if they are not.
 std::optional<PackedForm> transposedForm(const Node& node, std::span<const Tensor* const> constants);

@@ -5,14 +5,14 @@
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv_transpose.h"
 #include "ops/cpu/matrix/matmul.h"
+#include "ops/cpu/narrow.h"
 
 namespace max {
 
 namespace {
 
 // One matrix for each row of taps: [channels, taps of the row * filters].
-Ref<PackedWeights> packRows(const Tensor& weights, int lanes) {
-  const GemmTable& table = gemmTable();
+Ref<PackedWeights> packRows(const GemmTable& table, const Tensor& weights, int lanes) {
   const Shape& shape = weights.shape();
   const int64_t channels = shape[0], taps = shape.product(2, shape.rank()), width = shape.back();
   const int64_t columns = width * shape[1], stride = taps * shape[1];
@@ -24,21 +24,25 @@ Ref<PackedWeights> packRows(const Tensor& weights, int lanes) {
   return packed;
 }
 
-Ref<PackedWeights> weightsOf(const OpRequest& request) {
+Ref<PackedWeights> weightsOf(const OpRequest& request, const GemmTable& table) {
   auto* prepared = dynamic_cast<PackedWeights*>(request.node.prepared.get());
-  if (prepared && prepared->fits(gemmTable())) return Ref<PackedWeights>(prepared);
-  return packRows(*request.inputs[1].constant, request.lanes);
+  if (prepared && prepared->fits(table)) return Ref<PackedWeights>(prepared);
+  return packRows(table, *request.inputs[1].constant, request.lanes);
 }
 
 class DisjointTapsOp final : public OpKernel {
  public:
-  explicit DisjointTapsOp(const OpRequest& request)
+  DisjointTapsOp(const OpRequest& request, const GemmTable& table)
       : shape_(request),
+        readsNarrow_(isNarrow(request.inputs[0])),
+        writesNarrow_(isNarrow(request.outputs[0])),
+        pixelFloats_(readsNarrow_ ? shape_.channels / 2 : shape_.channels),
         tapRows_(shape_.kernel[0] * shape_.kernel[1]),
         columns_(shape_.kernel[2] * shape_.filters),
-        packed_(weightsOf(request)),
+        packed_(weightsOf(request, table)),
         gemm_(tapRows_ == 1 ? shape_.images * shape_.inPixels() : shape_.in[2], columns_, 1, shape_.channels,
-              Epilogue{1, fusedActivation(request.node)}, request.lanes, products()),
+              Epilogue{1, fusedActivation(request.node)}, request.lanes, products(), PartialSums::Float32,
+              {table, readsNarrow_, writesNarrow_}),
         hasBias_(request.has(2)),
         biasBytes_(hasBias_ ? alignUp(checkedMultiply<int64_t>(sizeof(float), columns_)) : 0) {}
 
@@ -47,9 +51,12 @@ class DisjointTapsOp final : public OpKernel {
   void run(const OpContext& context) const override {
     GemmOperands operands;
     operands.a = context.in<float>(0);
-    operands.lda = shape_.channels;
+    operands.lda = pixelFloats_;
     operands.b = packed_->data();
-    operands.c = context.out<float>();
+    if (writesNarrow_)
+      operands.narrowC = context.out<uint16_t>();
+    else
+      operands.c = context.out<float>();
     operands.ldc = columns_;
     operands.bias = hasBias_ ? biasOfRow(context) : nullptr;
     gemm_.run(operands, context.scratch + biasBytes_, context.lanes);
@@ -66,7 +73,7 @@ class DisjointTapsOp final : public OpKernel {
       for (int64_t line = 0; line < lines; ++line, ++product) {
         const int64_t row = line % shape_.in[1] * shape_.kernel[1] + tap % shape_.kernel[1];
         const int64_t plane = line / shape_.in[1] * shape_.kernel[0] + tap / shape_.kernel[1];
-        product->a = line * shape_.in[2] * shape_.channels;
+        product->a = line * shape_.in[2] * pixelFloats_;
         product->b = tap * packed_->stride();
         product->c = (plane * shape_.out[1] + row) * shape_.out[2] * shape_.filters;
       }
@@ -82,6 +89,8 @@ class DisjointTapsOp final : public OpKernel {
   }
 
   TransposedShape shape_;
+  bool readsNarrow_, writesNarrow_;  // bfloat16
+  int64_t pixelFloats_;              // of the input; words of two channels count as one
   int64_t tapRows_, columns_;
   Ref<PackedWeights> packed_;
   Gemm gemm_;
@@ -102,10 +111,12 @@ bool hasDisjointTaps(const Attributes& attributes, const Shape& weights) {
   return true;
 }
 
-std::unique_ptr<OpKernel> createDisjointTaps(const OpRequest& request) {
-  return std::make_unique<DisjointTapsOp>(request);
+std::unique_ptr<OpKernel> createDisjointTaps(const OpRequest& request, const GemmTable& table) {
+  return std::make_unique<DisjointTapsOp>(request, table);
 }
 
-Ref<Prepared> prepareDisjointTaps(const Tensor& weights) { return packRows(weights, defaultLanes()); }
+Ref<Prepared> prepareDisjointTaps(const Node& node, const Tensor& weights) {
+  return packRows(gemmTableFor(node), weights, defaultLanes());
+}
 
 }  // namespace max

@@ -22,6 +22,8 @@ constexpr int64_t kFewestChannels = 16;
 // Where direct products are of words, Winograd's way loses more on images that are smaller than that than it gains on
 // larger ones.
 constexpr int64_t kUnknownPixels = 32, kManyChannels = 128, kUnknownTimesMany[] = {2048, 1280};
+// Its weights are several times larger; beyond this, that is worth more than the time that it saves.
+constexpr size_t kMostWeightBytes[] = {size_t{32} << 20, size_t{16} << 20};  // floats, instead of words
 constexpr int64_t kBlockBytes = 640 << 10;  // of transformed input, in the second cache
 constexpr int64_t kMostBlockTiles = 64;
 // Relative to a multiplication of vectors: reading a filter's value, and transforming a vector of values there or back.
@@ -59,7 +61,8 @@ int64_t chooseSide(const Work& work, int wordElements) {
   double least = kWorthIt * directCost(work) / wordElements;
   for (const int64_t side : {2, 4}) {
     const double cost = winogradCost(work, side);
-    if (cost >= least) continue;
+    const double bytes = static_cast<double>((side + 2) * (side + 2)) * sizeof(float) * work.products();
+    if (cost >= least || bytes > static_cast<double>(kMostWeightBytes[wordElements - 1])) continue;
     least = cost;
     best = side;
   }
