@@ -121,7 +121,7 @@ class WinogradOp : public OpKernel {
   void multiply(int64_t panel, int64_t tiles, const Lane& lane, WorkCounter& work) const;
   void multiplyValue(int64_t value, int64_t panel, int64_t tiles, const Lane& lane) const;
   void writeTile(const OpContext& context, const Tile& tile, int64_t panel, const float* products, float* pixels) const;
-  static void addResidual(const WinogradOutput& output, int64_t at, int64_t columns, float* values);
+  static void addRow(const RowAddends& row, int64_t columns, float* values);
   // Values are apart by an odd number of cache lines: else they would all fall into one set of the first cache.
   int64_t valueStep(int64_t width) const { return alignUp<int64_t>(blockTiles_ * width, 32) + 16; }
   int64_t columnsOf(int64_t panel) const {
@@ -299,7 +299,7 @@ void WinogradOp::writeTile(const OpContext& context, const Tile& tile, int64_t p
   output.columns = std::min(side_, shape_.out[2] - tile.column);
   output.epilogue = &epilogue_;
   if (!activation.function) return transforms_->output(output);
-  // Functions are applied to floats.
+  // Functions are applied to floats, and what follows them to their results.
   WinogradOutput sums = output;
   if (writesNarrow_) {
     sums.narrow = nullptr;
@@ -307,23 +307,30 @@ void WinogradOp::writeTile(const OpContext& context, const Tile& tile, int64_t p
     sums.pixelStep = columns;
     sums.rowStep = side_ * columns;
   }
-  if (epilogue_.addsResidualLast) sums.residual = nullptr, sums.narrowResidual = nullptr;
+  RowAddends last{};
+  if (epilogue_.addsResidualLast) {
+    last = {output.residual, output.narrowResidual};
+    sums.residual = nullptr;
+    sums.narrowResidual = nullptr;
+  }
   transforms_->output(sums);
   for (int64_t i = 0; i < output.rows; ++i)
     for (int64_t j = 0; j < output.columns; ++j) {
       float* values = sums.out + i * sums.rowStep + j * sums.pixelStep;
       const int64_t place = (i * shape_.out[2] + j) * shape_.filters;
+      const RowAddends row{last.floats ? last.floats + place : nullptr, last.narrow ? last.narrow + place : nullptr};
+      if (writesNarrow_) {
+        words_->narrowFunction(activation, values, columns, row, output.narrow + place);
+        continue;
+      }
       applyActivation(activation, values, columns);
-      if (epilogue_.addsResidualLast) addResidual(output, place, columns, values);
-      if (writesNarrow_) words_->narrow(values, columns, output.narrow + place);
+      addRow(row, columns, values);
     }
 }
 
-void WinogradOp::addResidual(const WinogradOutput& output, int64_t at, int64_t columns, float* values) {
-  if (output.residual)
-    for (int64_t k = 0; k < columns; ++k) values[k] += output.residual[at + k];
-  if (output.narrowResidual)
-    for (int64_t k = 0; k < columns; ++k) values[k] += floatFromBFloat16(output.narrowResidual[at + k]);
+void WinogradOp::addRow(const RowAddends& row, int64_t columns, float* values) {
+  for (int64_t k = 0; k < columns && row.floats; ++k) values[k] += row.floats[k];
+  for (int64_t k = 0; k < columns && row.narrow; ++k) values[k] += floatFromBFloat16(row.narrow[k]);
 }
 
 // The convolution's output as far as it is known at load.

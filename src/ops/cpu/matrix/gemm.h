@@ -96,6 +96,12 @@ struct PackSource {
   int64_t rows() const { return taps * depth; }
 };
 
+// A row of what is added to a function's results; both NULL = nothing.
+struct RowAddends {
+  const float* floats;
+  const uint16_t* narrow;
+};
+
 struct GemmTable {
   int lanes;         // floats per vector
   int tileRows;      // at most, of one tile
@@ -114,6 +120,8 @@ struct GemmTable {
   // With words of two elements (NULL without):
   const GemmTable* floats;  // packs B before the conversion
   void (*narrow)(const float* from, int64_t count, uint16_t* to);
+  // The activation's function of a row, whose memory it may use, and what is added to it, rounded.
+  void (*narrowFunction)(const Activation& activation, float* from, int64_t count, const RowAddends& row, uint16_t* to);
   // Pixels of fewer than 16 channels, which become an even number of them; those that are added are zero.
   void (*spread)(const float* from, int64_t pixels, int64_t channels, uint16_t* to);
   // Two rows of B, or one and zeros (`second` is NULL), to one of words; `width` is a multiple of lanes.

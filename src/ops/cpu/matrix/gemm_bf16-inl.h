@@ -138,12 +138,6 @@ MAX_BF16 HWY_INLINE __m512 hardSwish(__m512 x) {
 
 }  // namespace rounded
 
-// A row of what is added to a function's results; both NULL = nothing.
-struct RowAddends {
-  const float* floats;
-  const uint16_t* narrow;
-};
-
 MAX_BF16 HWY_INLINE __m512 addTo(__m512 value, const RowAddends& row, int64_t k, __mmask16 mask) {
   if (row.narrow) {
     const __m512i half = _mm512_cvtepu16_epi32(_mm256_maskz_loadu_epi16(mask, row.narrow + k));
@@ -301,6 +295,7 @@ constexpr GemmTable makeWordTable() {
   table.wordElements = 2;
   table.floats = &kGemmTable;
   table.narrow = narrow;
+  table.narrowFunction = narrowFunction;
   table.spread = spread;
   table.pair = pair;
   table.pairNarrow = pairNarrow;

@@ -324,8 +324,8 @@ constexpr void setTiles(GemmTable& table) {
 }
 
 constexpr GemmTable makeTable() {
-  GemmTable table{kLanes, kTileRows, kPanelVectors, kKBlock, 1,       {},     pack,
-                  dot,    nullptr,   nullptr,       nullptr, nullptr, nullptr};
+  GemmTable table{kLanes, kTileRows, kPanelVectors, kKBlock, 1,       {},      pack,
+                  dot,    nullptr,   nullptr,       nullptr, nullptr, nullptr, nullptr};
   setTiles<kTileRows>(table);
   return table;
 }

@@ -65,6 +65,25 @@ void copyRun(const std::byte* source, std::byte* target, int64_t bytes) {
   std::memcpy(target + bytes - 16, &value, 16);
 }
 
+template <size_t kBytes>
+void copyRunsOf(const std::byte* source, std::byte* target, int64_t count, int64_t sourceStep, int64_t targetStep) {
+  for (int64_t i = 0; i < count; ++i) std::memcpy(target + i * targetStep, source + i * sourceStep, kBytes);
+}
+
+void copyRuns(const std::byte* source, std::byte* target, int64_t count, int64_t sourceStep, int64_t targetStep,
+              int64_t bytes) {
+  switch (bytes) {
+    case 32:
+      return copyRunsOf<32>(source, target, count, sourceStep, targetStep);
+    case 64:
+      return copyRunsOf<64>(source, target, count, sourceStep, targetStep);
+    case 128:
+      return copyRunsOf<128>(source, target, count, sourceStep, targetStep);
+    default:
+      for (int64_t i = 0; i < count; ++i) copyRun(source + i * sourceStep, target + i * targetStep, bytes);
+  }
+}
+
 }  // namespace
 
 TensorCopy::TensorCopy(size_t elementSize, const Shape& shape, const Shape& sourceStrides, const Shape& targetStrides)
@@ -146,10 +165,16 @@ void TensorCopy::chooseForm() {
 
 int64_t TensorCopy::innerBytes() const { return elementSize_ * rows_ * columns_; }
 
+// At `count` positions of the innermost of the outer axes.
+void TensorCopy::copyInner(const std::byte* source, std::byte* target, int64_t count) const {
+  if (count == 0) return;
+  const int64_t sourceStep = rank_ > 0 ? source_[rank_ - 1] : 0, targetStep = rank_ > 0 ? target_[rank_ - 1] : 0;
+  if (form_ == Form::Runs) return copyRuns(source, target, count, sourceStep, targetStep, elementSize_);
+  for (int64_t i = 0; i < count; ++i) copyInner(source + i * sourceStep, target + i * targetStep);
+}
+
 void TensorCopy::copyInner(const std::byte* source, std::byte* target) const {
   switch (form_) {
-    case Form::Runs:
-      return copyRun(source, target, elementSize_);
     case Form::Transposed:
       return transposeTiles(elementSize_, source, rowSource_, target, columnTarget_, rows_, columns_);
     default:
@@ -173,15 +198,17 @@ void TensorCopy::runRange(const std::byte* source, std::byte* target, int64_t be
     source += index[axis] * source_[axis];
     target += index[axis] * target_[axis];
   }
-  const int64_t steps = 4 + innerBytes() / 4;
+  const int64_t steps = 4 + innerBytes() / 4, most = std::max<int64_t>(kStepsPerLook / steps, 1);
   WorkCounter work;
-  for (int64_t i = begin; i < end; ++i) {
-    copyInner(source, target);
-    work.pass(steps);
+  for (int64_t i = begin, count = 1; i < end; i += count) {
+    if (rank_ > 0) count = std::min({end - i, dims_[rank_ - 1] - index[rank_ - 1], most});
+    copyInner(source, target, count);
+    work.pass(steps * count);
     for (int axis = rank_ - 1; axis >= 0; --axis) {
-      source += source_[axis];
-      target += target_[axis];
-      if (++index[axis] < dims_[axis]) break;
+      const int64_t taken = axis == rank_ - 1 ? count : 1;
+      source += source_[axis] * taken;
+      target += target_[axis] * taken;
+      if ((index[axis] += taken) < dims_[axis]) break;
       source -= source_[axis] * dims_[axis];
       target -= target_[axis] * dims_[axis];
       index[axis] = 0;

@@ -29,6 +29,7 @@ class TensorCopy {
   void chooseForm();
   void runRange(const std::byte* source, std::byte* target, int64_t begin, int64_t end) const;
   void copyInner(const std::byte* source, std::byte* target) const;
+  void copyInner(const std::byte* source, std::byte* target, int64_t count) const;
   int64_t innerBytes() const;
 
   Form form_ = Form::Empty;
