@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// AMX's instructions on tiles in plain C++, as Intel's manual defines them. What would be an exception of the processor
+// is a failure of the test.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "base/half.h"
+#include "ops/cpu/matrix/tiles.h"
+
+namespace max::test {
+
+class EmulatedTiles {
+ public:
+  static void configure(const TileConfig& config) {
+    State& s = state();
+    EXPECT_EQ(config.palette, 1);
+    EXPECT_EQ(config.startRow, 0);
+    for (const uint8_t byte : config.reserved) EXPECT_EQ(byte, 0);
+    for (int tile = 0; tile < 16; ++tile) {
+      const bool isUsed = config.rows[tile] != 0;
+      EXPECT_EQ(isUsed, config.rowBytes[tile] != 0) << tile;
+      EXPECT_TRUE(tile < kTiles || !isUsed) << tile;
+      EXPECT_LE(config.rows[tile], TileLimits::kRows) << tile;
+      EXPECT_LE(config.rowBytes[tile], TileLimits::kRowBytes) << tile;
+      if (tile >= kTiles) continue;
+      std::memset(s.tiles[tile], 0, sizeof(s.tiles[tile]));
+      s.rows[tile] = config.rows[tile];
+      s.rowBytes[tile] = config.rowBytes[tile];
+    }
+    s.isConfigured = true;
+    ++configurations();
+  }
+  static void release() { state() = {}; }
+
+  template <int kTile>
+  static void zero() {
+    expectConfigured(kTile);
+    std::memset(state().tiles[kTile], 0, sizeof(state().tiles[kTile]));
+  }
+
+  // Rows above those of the configuration, and bytes behind those of a row, become zero.
+  template <int kTile>
+  static void load(const std::byte* from, int64_t stride) {
+    expectConfigured(kTile);
+    zero<kTile>();
+    State& s = state();
+    for (int row = 0; row < s.rows[kTile]; ++row, from += stride)
+      std::memcpy(s.tiles[kTile][row], from, static_cast<size_t>(s.rowBytes[kTile]));
+  }
+  template <int kTile>
+  static void store(std::byte* to, int64_t stride) {
+    expectConfigured(kTile);
+    const State& s = state();
+    for (int row = 0; row < s.rows[kTile]; ++row, to += stride)
+      std::memcpy(to, s.tiles[kTile][row], static_cast<size_t>(s.rowBytes[kTile]));
+  }
+
+  // TDPBF16PS: even and odd elements are summed up apart, and then added to the sum.
+  template <int kSum, int kA, int kB>
+  static void dotPairs() {
+    expectShapes(kSum, kA, kB);
+    State& s = state();
+    for (int m = 0; m < s.rows[kSum]; ++m)
+      for (int n = 0; n < s.rowBytes[kSum] / 4; ++n) {
+        float sums[2] = {};
+        for (int k = 0; k < s.rowBytes[kA] / 4; ++k)
+          for (int half = 0; half < 2; ++half)
+            sums[half] = flushed(std::fma(pairAt(kA, m, k, half), pairAt(kB, k, n, half), sums[half]));
+        float sum = s.get<float>(kSum, m, n);
+        sum = flushed(flushed(sum) + flushed(sums[0] + sums[1]));
+        s.set(kSum, m, n, sum);
+      }
+  }
+
+  // TDPBUSD: bytes of A are unsigned, those of B signed; sums wrap.
+  template <int kSum, int kA, int kB>
+  static void dotBytes() {
+    expectShapes(kSum, kA, kB);
+    State& s = state();
+    for (int m = 0; m < s.rows[kSum]; ++m)
+      for (int n = 0; n < s.rowBytes[kSum] / 4; ++n) {
+        uint32_t sum = s.get<uint32_t>(kSum, m, n);
+        for (int k = 0; k < s.rowBytes[kA]; ++k) {
+          const int a = s.tiles[kA][m][k], b = static_cast<int8_t>(s.tiles[kB][k / 4][4 * n + k % 4]);
+          sum += static_cast<uint32_t>(a * b);
+        }
+        s.set(kSum, m, n, sum);
+      }
+  }
+
+  template <class T>
+  static void copyRows(const T* const* rows, int64_t offset, int64_t count, std::byte* to) {
+    for (int64_t i = 0; i < count; ++i)
+      std::memcpy(to + i * TileLimits::kRowBytes, reinterpret_cast<const std::byte*>(rows[i]) + offset,
+                  TileLimits::kRowBytes);
+  }
+
+  // Of this thread.
+  static bool isConfigured() { return state().isConfigured; }
+  static int64_t& configurations() {
+    static thread_local int64_t count = 0;
+    return count;
+  }
+
+ private:
+  static constexpr int kTiles = 8;
+
+  struct State {
+    bool isConfigured = false;
+    int rows[kTiles] = {}, rowBytes[kTiles] = {};
+    uint8_t tiles[kTiles][TileLimits::kRows][TileLimits::kRowBytes] = {};
+
+    template <class T>
+    T get(int tile, int row, int column) const {
+      T value;
+      std::memcpy(&value, tiles[tile][row] + 4 * column, sizeof(value));
+      return value;
+    }
+    template <class T>
+    void set(int tile, int row, int column, T value) {
+      std::memcpy(tiles[tile][row] + 4 * column, &value, sizeof(value));
+    }
+  };
+  static State& state() {
+    static thread_local State state;
+    return state;
+  }
+
+  static float flushed(float value) {
+    return std::fabs(value) < std::numeric_limits<float>::min() ? std::copysign(0.f, value) : value;
+  }
+  static float pairAt(int tile, int row, int word, int half) {
+    uint16_t element;
+    std::memcpy(&element, state().tiles[tile][row] + 4 * word + 2 * half, sizeof(element));
+    return flushed(floatFromBFloat16(element));
+  }
+
+  static void expectConfigured(int tile) { ASSERT_GT(state().rows[tile], 0) << "tile " << tile << " has no shape"; }
+  static void expectShapes(int sum, int a, int b) {
+    const State& s = state();
+    for (const int tile : {sum, a, b}) expectConfigured(tile);
+    EXPECT_TRUE(sum != a && sum != b && a != b);
+    EXPECT_EQ(s.rows[a], s.rows[sum]);
+    EXPECT_EQ(s.rowBytes[a] / 4, s.rows[b]);
+    EXPECT_EQ(s.rowBytes[b], s.rowBytes[sum]);
+  }
+};
+
+}  // namespace max::test
