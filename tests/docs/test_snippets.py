@@ -90,7 +90,7 @@ class Snippets(unittest.TestCase):
     def test_cpu_targets_are_listed(self):
         """Each target, and each file with code for a particular one."""
         folder, page = ROOT / "src/ops/cpu", (ROOT / "docs/adding_a_cpu_target.md").read_text()
-        names = re.search(r"kNames = {(.*)};", (folder / "target.cpp").read_text()).group(1)
+        names = re.search(r"(?s)kNames = {(.*?)};", (folder / "target.cpp").read_text()).group(1)
         environment = re.search(r"\| `MAX_CPU_TARGET` .*", (ROOT / "docs/environment.md").read_text()).group(0)
         for name in re.findall(r'"(\w+)"', names):
             self.assertIn(f"| `{name}` |", page)

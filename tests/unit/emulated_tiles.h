@@ -5,10 +5,11 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 
 #include "base/half.h"
 #include "ops/cpu/matrix/tiles.h"
@@ -33,10 +34,13 @@ class EmulatedTiles {
       s.rows[tile] = config.rows[tile];
       s.rowBytes[tile] = config.rowBytes[tile];
     }
-    s.isConfigured = true;
+    if (!std::exchange(s.isConfigured, true)) ++holders();
     ++configurations();
   }
-  static void release() { state() = {}; }
+  static void release() {
+    if (state().isConfigured) --holders();
+    state() = {};
+  }
 
   template <int kTile>
   static void zero() {
@@ -101,8 +105,12 @@ class EmulatedTiles {
                   TileLimits::kRowBytes);
   }
 
+  // Threads that have not released their tiles.
+  static std::atomic<int>& holders() {
+    static std::atomic<int> count = 0;
+    return count;
+  }
   // Of this thread.
-  static bool isConfigured() { return state().isConfigured; }
   static int64_t& configurations() {
     static thread_local int64_t count = 0;
     return count;

@@ -5,83 +5,17 @@
 #include <tuple>
 #include <utility>
 
-#include "base/half.h"
-#include "ops/cpu/matrix/gemm.h"
+#include "plain_words.h"
 #include "weights_harness.h"
 
 namespace max {
 namespace {
 
+using test::plainSpread;
+using test::plainTable;
+using test::tilePairTable;
+
 float rounded(float value) { return floatFromBFloat16(bfloat16FromFloat(value)); }
-
-float elementOf(const float* words, int64_t word, int half) {
-  uint16_t elements[2];
-  std::memcpy(elements, words + word, sizeof(elements));
-  return floatFromBFloat16(elements[half]);
-}
-
-// Sums up, and has the tile of floats do the rest.
-void plainTile(const GemmTile& t, int64_t rows) {
-  for (int64_t m = 0; m < rows; ++m)
-    for (int64_t n = 0; n < t.columns; ++n) {
-      float sum = t.bias && !t.accumulate && t.epilogue->alpha == 1 ? t.bias[n] : 0;
-      if (t.accumulate) sum += t.c[m * t.ldc + n];
-      for (int64_t k = 0; k < t.taps * t.depth; ++k) {
-        const float* const* tap = t.rows + k / t.depth * gemmTable().tileRows;
-        for (int half : {0, 1})
-          if (tap[0])
-            sum += elementOf(tap[m] + t.rowOffset, k % t.depth, half) * elementOf(t.b + n, k * t.bStride, half);
-      }
-      t.c[m * t.ldc + n] = sum;
-    }
-  if (!t.finish) return;
-  GemmTile rest = t;
-  rest.taps = rest.depth = 0;
-  rest.accumulate = true;
-  std::vector<float> residual(static_cast<size_t>(rows * t.columns));
-  for (int64_t i = 0; t.narrowResidual && i < rows * t.columns; ++i)
-    residual[static_cast<size_t>(i)] = floatFromBFloat16(t.narrowResidual[i / t.columns * t.ldr + i % t.columns]);
-  if (t.narrowResidual) {
-    rest.residual = residual.data();
-    rest.ldr = t.columns;
-  }
-  gemmTable().tile(rows, t.columns)(rest);
-  for (int64_t i = 0; t.narrow && i < rows * t.columns; ++i)
-    t.narrow[i / t.columns * t.ldn + i % t.columns] = bfloat16FromFloat(t.c[i / t.columns * t.ldc + i % t.columns]);
-}
-
-void plainNarrow(const float* from, int64_t count, uint16_t* to) {
-  for (int64_t i = 0; i < count; ++i) to[i] = bfloat16FromFloat(from[i]);
-}
-
-void plainSpread(const float* from, int64_t pixels, int64_t channels, uint16_t* to) {
-  for (int64_t i = 0; i < pixels; ++i)
-    for (int64_t c = 0; c < channels + channels % 2; ++c)
-      *to++ = c < channels ? bfloat16FromFloat(from[i * channels + c]) : uint16_t{0};
-}
-
-void plainPair(const float* first, const float* second, int64_t width, float* words) {
-  for (int64_t n = 0; n < width; ++n) {
-    const uint16_t pair[] = {bfloat16FromFloat(first[n]), second ? bfloat16FromFloat(second[n]) : uint16_t{0}};
-    std::memcpy(words + n, pair, sizeof(pair));
-  }
-}
-
-template <int... kRows>
-GemmTable plainTable(const GemmTable& floats, std::integer_sequence<int, kRows...>) {
-  GemmTable table = floats;
-  table.wordElements = 2;
-  table.floats = &floats;
-  table.narrow = plainNarrow;
-  table.spread = plainSpread;
-  table.pair = plainPair;
-  const GemmTileFunction tiles[] = {[](const GemmTile& t) { plainTile(t, kRows + 1); }...};
-  for (int rows = 0; rows < floats.tileRows; ++rows)
-    std::fill_n(table.tiles[rows], 2 * floats.panelVectors, tiles[rows]);
-  return table;
-}
-
-GemmTable plainTable() { return plainTable(gemmTable(), std::make_integer_sequence<int, kMaxTileRows>()); }
 
 // Some products that share their rows' memory as the groups of a convolution do: row m reads the pixels m, m + 1, ...
 // The first pixels may be a border of zeros.
@@ -221,6 +155,13 @@ TEST(BFloat16Gemm, PlainTilesMultiplyRoundedFactors) {
   forEachCpuTarget([](CpuTarget target) { checkProducts(plainTable(), nameOf(target), 40, 40); });
 }
 
+// The tiles of AMX, on every machine.
+TEST(BFloat16Gemm, EmulatedTilesMultiplyRoundedFactors) {
+  checkProducts(tilePairTable(), "short", 60, 70);
+  checkProducts(tilePairTable(), "long", 4, 1200);
+  EXPECT_EQ(test::EmulatedTiles::holders(), 0);
+}
+
 TEST(BFloat16Gemm, MachinesTilesMultiplyRoundedFactors) {
   const GemmTable* table = bfloat16GemmTable();
   if (!table) GTEST_SKIP() << "this machine has no products of bfloat16";
@@ -300,8 +241,7 @@ Ref<Tensor> filled(const Shape& shape, float value) {
   return tensor;
 }
 
-TEST(BFloat16Gemm, ErrorsStayWithinTheirBound) {
-  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+void checkErrors() {
   RandomTensors random(72);
   NodeUnderTest matMul("", "MatMul"), conv(kMaxDomain, "Conv");
   matMul->products = conv->products = DType::BFloat16;
@@ -316,6 +256,18 @@ TEST(BFloat16Gemm, ErrorsStayWithinTheirBound) {
   for (const int64_t channels : {1, 3, 4, 15})
     checkBound(conv, {random.floats({2, 9, 8, channels}), random.floats({20, channels, 3, 3})}, {2, 7, 6, 20},
                "few channels");
+}
+
+TEST(BFloat16Gemm, ErrorsStayWithinTheirBound) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  checkErrors();
+}
+
+TEST(BFloat16Gemm, ErrorsOfEmulatedTilesStayWithinTheirBound) {
+  const test::WithEmulatedTiles tiles;
+  const int64_t before = test::EmulatedTiles::configurations();
+  checkErrors();
+  EXPECT_GT(test::EmulatedTiles::configurations(), before);
 }
 
 // What the convolution adds up are products, rounded once more. Large images are computed in strips.

@@ -83,9 +83,9 @@ class Product {
     {
       HeldTiles held;
       sumProducts<EmulatedTiles, DotBytes, uint8_t>({&words, 1}, sizes_.columns, held, sums, sizeof(sums[0]));
-      EXPECT_TRUE(EmulatedTiles::isConfigured());
+      EXPECT_EQ(EmulatedTiles::holders(), 1);
     }
-    EXPECT_FALSE(EmulatedTiles::isConfigured());
+    EXPECT_EQ(EmulatedTiles::holders(), 0);
     for (int64_t m = 0; m < sizes_.rows; ++m)
       for (int64_t n = 0; n < sizes_.columns; ++n)
         ASSERT_EQ(sums[m][n], expected(m, n)) << what << ": " << m << ", " << n;

@@ -10,13 +10,16 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 #endif
 
 namespace max {
 
 namespace {
 
-constexpr std::array<const char*, 6> kNames = {"baseline", "sse4", "avx2", "avx512", "avx512_vnni", "avx512_bf16"};
+constexpr std::array<const char*, 7> kNames = {"baseline",    "sse4",        "avx2", "avx512",
+                                               "avx512_vnni", "avx512_bf16", "amx"};
 
 #if defined(__x86_64__)
 
@@ -44,7 +47,24 @@ uint64_t savedState(const CpuId& features) {
   return static_cast<uint64_t>(high) << 32 | low;
 }
 
-CpuTarget detect() {
+// Whether the chip has AMX's tiles of bfloat16 and bytes, of the size that kernels are written for.
+bool hasTiles(const CpuId& extended, uint64_t state) {
+  constexpr uint64_t kTileState = 3 << 17;
+  if ((state & kTileState) != kTileState || !extended.has(kEdx, {22, 24, 25})) return false;
+  const CpuId palette = cpuid(0x1d, 1);
+  const uint32_t* r = palette.registers;
+  const auto low = [](uint32_t word) { return word & 0xffff; };
+  return r[kEax] >> 16 == 1024 && low(r[kEbx]) == 64 && r[kEbx] >> 16 == 8 && low(r[kEcx]) == 16;
+}
+
+// Linux saves tiles only for processes that ask.
+bool askForTiles() {
+  constexpr long kRequestPermission = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM in newer <asm/prctl.h>
+  return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
+}
+
+// The best of the chip, before anyone asks for tiles.
+CpuTarget detectChip() {
   const CpuId base = cpuid(1, 0), extended = cpuid(7, 0), more = cpuid(7, 1);
   const uint64_t state = savedState(base);
   const auto saves = [state](uint64_t mask) { return (state & mask) == mask; };
@@ -56,14 +76,22 @@ CpuTarget detect() {
   if (!saves(0xe6) || !extended.has(kEbx, {16, 17, 28, 30, 31})) return CpuTarget::Avx2;
   // Each chip with BF16 has VNNI, but a hypervisor may hide either.
   if (!extended.has(kEcx, {11})) return CpuTarget::Avx512;
-  return more.has(kEax, {5}) ? CpuTarget::Avx512Bf16 : CpuTarget::Avx512Vnni;
+  if (!more.has(kEax, {5})) return CpuTarget::Avx512Vnni;
+  return hasTiles(extended, state) ? CpuTarget::Amx : CpuTarget::Avx512Bf16;
 }
 
 #else
 
-CpuTarget detect() { return CpuTarget::Baseline; }
+CpuTarget detectChip() { return CpuTarget::Baseline; }
+
+bool askForTiles() { return false; }
 
 #endif
+
+CpuTarget chipTarget() {
+  static const CpuTarget target = detectChip();
+  return target;
+}
 
 std::atomic<CpuTarget>& currentTarget() {
   static std::atomic<CpuTarget> target{[] {
@@ -84,13 +112,14 @@ std::optional<CpuTarget> cpuTargetFromName(std::string_view name) {
 }
 
 CpuTarget detectedCpuTarget() {
-  static const CpuTarget target = detect();
+  static const CpuTarget target =
+      chipTarget() == CpuTarget::Amx && !askForTiles() ? CpuTarget::Avx512Bf16 : chipTarget();
   return target;
 }
 
 CpuTarget chosenCpuTarget(std::string_view wanted) {
-  const CpuTarget best = detectedCpuTarget();
-  return std::min(best, cpuTargetFromName(wanted).value_or(best));
+  const CpuTarget most = cpuTargetFromName(wanted).value_or(CpuTarget::Amx);
+  return std::min(most, most == CpuTarget::Amx ? detectedCpuTarget() : chipTarget());
 }
 
 CpuTarget cpuTarget() { return currentTarget().load(std::memory_order_relaxed); }

@@ -428,7 +428,7 @@ NarrowOperands narrowOperands(const Node& node) {
 
 std::unique_ptr<OpKernel> createWords(const OpRequest& request) {
   return std::make_unique<AttentionOp>(request, readers::Attention(request.node.attributes),
-                                       gemmTableFor(request.node));
+                                       gemmTableFor(request.node).withVectors());
 }
 
 constexpr Implementation kAttention[] = {{"attention_bf16", acceptsWords, createWords},

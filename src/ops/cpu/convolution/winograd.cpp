@@ -56,13 +56,13 @@ double winogradCost(const Work& work, int64_t side) {
 }
 
 // The side of the tiles; 0 = direct, whose multiplications of words do several at once.
-int64_t chooseSide(const Work& work, int wordElements) {
+int64_t chooseSide(const Work& work, const GemmTable& direct) {
   int64_t best = 0;
-  double least = kWorthIt * directCost(work) / wordElements;
+  double least = kWorthIt * directCost(work) / direct.rate;
   for (const int64_t side : {2, 4}) {
     const double cost = winogradCost(work, side);
     const double bytes = static_cast<double>((side + 2) * (side + 2)) * sizeof(float) * work.products();
-    if (cost >= least || bytes > static_cast<double>(kMostWeightBytes[wordElements - 1])) continue;
+    if (cost >= least || bytes > static_cast<double>(kMostWeightBytes[direct.wordElements - 1])) continue;
     least = cost;
     best = side;
   }
@@ -361,7 +361,7 @@ bool isPossible(const Node& node, const Tensor& weights) {
 
 int winogradSide(const Node& node, const Tensor& weights) {
   if (!isPossible(node, weights)) return 0;
-  return static_cast<int>(chooseSide(workOf(node, weights), gemmTableFor(node).wordElements));
+  return static_cast<int>(chooseSide(workOf(node, weights), gemmTableFor(node)));
 }
 
 PackedForm winogradForm(const Tensor& weights, int side) {

@@ -11,6 +11,7 @@
 #include "base/interrupt_point.h"
 #include "graph/activations.h"
 #include "graph/readers/matrix.h"
+#include "ops/cpu/matrix/tiles.h"
 
 namespace max {
 
@@ -121,6 +122,7 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
       narrowC_(types.narrowC),
       taps_(convertsRows_ ? 1 : taps),
       depth_(table_->wordsOf(convertsRows_ ? checkedMultiply(taps, depth) : depth)),
+      wordStride_(alignUp(depth_, table_->step)),
       epilogue_(epilogue),
       lanes_(std::max(lanes, 1)),
       batch_(std::move(batch)),
@@ -135,7 +137,7 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
   if (partialSums_ != PartialSums::Float32) sumBytes_ = static_cast<size_t>(sums) * sizeof(double);
   if (keepsRows()) wordBytes_ = kRowsKeyBytes;
   if (convertsRows_)
-    wordBytes_ += static_cast<size_t>(alignUp(checkedMultiply<int64_t>(4, checkedMultiply(blockRows, depth_))));
+    wordBytes_ += static_cast<size_t>(alignUp(checkedMultiply<int64_t>(4, checkedMultiply(blockRows, wordStride_))));
   if (narrowC_) partBytes_ = static_cast<size_t>(alignUp(4 * sums));
 }
 
@@ -199,7 +201,10 @@ void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, co
     if (convertsRows_) narrowRows(operands, tile0, tile1, batch_[first].a, pointers);
   }
   WorkCounter work;
+  HeldTiles held;
   GemmTile tile{};
+  tile.vectors = table_->vectors;
+  tile.held = &held;
   tile.ldr = operands.ldr;
   tile.ldn = operands.ldc;
   tile.epilogue = &epilogue_;
@@ -232,7 +237,7 @@ void Gemm::dropZeroTaps(const float* zeroRow, int64_t count, const float** point
 void Gemm::narrowRows(const GemmOperands& operands, int64_t tile0, int64_t tile1, int64_t offset,
                       const float** pointers) const {
   // Rows without gaps between them become words all at once.
-  const bool isDense = !operands.rowFunction && operands.lda == rowDepth_ && rowDepth_ % 2 == 0;
+  const bool isDense = !operands.rowFunction && operands.lda == rowDepth_ && rowDepth_ == 2 * wordStride_;
   const int tileRows = table_->tileRows;
   float* words = wordsOf(pointers);
   const float* const* from = pointers;
@@ -240,7 +245,7 @@ void Gemm::narrowRows(const GemmOperands& operands, int64_t tile0, int64_t tile1
   for (int64_t tile = tile0; tile < tile1; ++tile, from += rowTaps_ * tileRows, pointers += tileRows) {
     const int64_t count = tileBegin(tile + 1) - tileBegin(tile);
     if (isDense) table_->narrow(from[0] + offset, count * rowDepth_, reinterpret_cast<uint16_t*>(words));
-    for (int64_t i = 0; i < count; ++i, words += depth_, work.pass(depth_)) {
+    for (int64_t i = 0; i < count; ++i, words += wordStride_, work.pass(depth_)) {
       if (!isDense) narrowRow(from + i, offset, words);
       pointers[i] = words;
     }
@@ -271,8 +276,9 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
   // Splits K so that the panel stays in the first cache: into whole taps if one is small enough, else into parts of one
   // tap.
   const int64_t tapPart = std::max<int64_t>(1, table_->kBlock / std::max<int64_t>(depth_, 1));
-  const int64_t depthParts = std::max<int64_t>(1, ceilDiv(depth_, table_->kBlock));
-  const int64_t depthPart = ceilDiv(depth_, depthParts);
+  const int64_t depthPart =
+      alignUp(ceilDiv(depth_, std::max<int64_t>(1, ceilDiv(depth_, table_->kBlock))), table_->step);
+  const int64_t depthParts = std::max<int64_t>(1, ceilDiv(depth_, std::max<int64_t>(depthPart, 1)));
   for (int64_t tap = 0; tap < taps_; tap += tapPart) {
     tile.taps = std::min(tapPart, taps_ - tap);
     for (int64_t part = 0; part < depthParts; ++part) {
@@ -348,6 +354,7 @@ void Gemm::runTiles(GemmTile& tile, const GemmOperands& operands, const Place& p
     const int64_t first = tileBegin(t), count = tileBegin(t + 1) - first;
     const int64_t residual = place.at.residual + first * operands.ldr + place.column;
     tile.rows = pointers;
+    tile.count = count;
     tile.ahead = ahead + (t - place.tile0) * tile.aheadStep * tile.taps * tile.depth;
     tile.c = place.c + (keepsParts ? (first - row0) * tile.ldc : 0);
     if (narrowC_) tile.narrow = operands.narrowC + place.at.c + first * operands.ldc + place.column;

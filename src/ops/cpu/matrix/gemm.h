@@ -25,6 +25,9 @@
 
 namespace max {
 
+class HeldTiles;
+struct GemmTable;
+
 inline constexpr int kMaxTileRows = 8;
 
 // The activation, from a node's `activation` attributes. Limits are applied in registers, functions to the finished
@@ -82,8 +85,20 @@ struct GemmTile {
   uint16_t* narrow = nullptr;  // the finished rows, where C is memory for partial sums
   int64_t ldn = 0;
   const uint16_t* narrowResidual = nullptr;  // its stride is ldr
+  // With tiles of AMX:
+  int64_t count = 0;  // of rows
+  const GemmTable* vectors = nullptr;
+  HeldTiles* held = nullptr;
+  const float* sums = nullptr;  // what another kernel summed up; NULL = none
+  int64_t sumStride = 0;
 };
 using GemmTileFunction = void (*)(const GemmTile& tile);
+
+// The order of packed weights.
+struct PackLayout {
+  int lanes, panelVectors, wordElements;
+  bool operator==(const PackLayout&) const = default;
+};
 
 // B before packing: element (k, n) at data[k' * rowStride + n * columnStride], where k = tap * depth + c is stored as
 // k' = c * taps + tap (a convolution's filters) and taps = 1 for plain matrices.
@@ -111,7 +126,7 @@ struct GemmTable {
   // [rows - 1][half vectors of columns - 1]
   GemmTileFunction tiles[kMaxTileRows][6];
   GemmTileFunction tile(int64_t rows, int64_t columns) const {
-    return tiles[rows - 1][(2 * columns + lanes - 1) / lanes - 1];
+    return anyTile ? anyTile : tiles[rows - 1][(2 * columns + lanes - 1) / lanes - 1];
   }
   // Packs rows [begin, end) of B, all columns, into `packed` (which starts at row 0).
   void (*pack)(const PackSource& source, int64_t begin, int64_t end, float* packed);
@@ -129,10 +144,20 @@ struct GemmTable {
   // The same of rows of bfloat16 with `count` elements; the rest of the width is zero.
   void (*pairNarrow)(const uint16_t* first, const uint16_t* second, int64_t count, int64_t width, float* words);
 
+  // With tiles of AMX (ops/cpu/matrix/tile_gemm.h):
+  GemmTileFunction anyTile = nullptr;  // of all sizes; NULL = see `tiles`
+  const GemmTable* vectors = nullptr;  // the same products with vectors
+  int64_t step = 1;                    // words of k that kernels take at once
+  int rate = 1;                        // products in the time of one of float32 vectors, at the chip's peaks
+
   int64_t wordsOf(int64_t rows) const { return (rows + wordElements - 1) / wordElements; }
+  PackLayout layout() const { return {lanes, panelVectors, wordElements}; }
+  // For kernels that call tiles themselves.
+  const GemmTable& withVectors() const { return vectors ? *vectors : *this; }
 };
-const GemmTable& gemmTable();          // of cpuTarget()
-const GemmTable* bfloat16GemmTable();  // NULL if cpuTarget() lacks such products
+const GemmTable& gemmTable();            // of cpuTarget()
+const GemmTable* bfloat16GemmTable();    // NULL if cpuTarget() lacks such products
+const GemmTable* bfloat16VectorTable();  // likewise, without tiles of AMX
 // For a node's products.
 const GemmTable& gemmTableFor(const Node& node);
 
@@ -241,6 +266,7 @@ class Gemm {
   bool convertsRows_;           // to words, in each task
   bool narrowC_;
   int64_t taps_, depth_;  // of tiles: the same, or words; converted ones are those of all taps in a row
+  int64_t wordStride_;    // from one converted row to the next
   Epilogue epilogue_;
   int lanes_;
   WorkVector<GemmOffsets> batch_;

@@ -207,6 +207,7 @@ template <int kRows, int kVectors>
 MAX_BF16 HWY_INLINE void completeWords(Tile<kRows, kVectors>& tile, const GemmTile& t) {
   const int64_t tail = tile.tailOf(t);
   const Activation& activation = t.epilogue->activation;
+  if (t.sums) tile.add(t.sums, t.sumStride, tail);
   if (t.accumulate) tile.add(t.c, t.ldc, tail);
   if (t.finish) {
     tile.scaleAndAdd(t, tail);
@@ -293,6 +294,7 @@ constexpr void setWordTiles(GemmTable& table) {
 constexpr GemmTable makeWordTable() {
   GemmTable table = makeTable();
   table.wordElements = 2;
+  table.rate = 2;
   table.floats = &kGemmTable;
   table.narrow = narrow;
   table.narrowFunction = narrowFunction;

@@ -345,7 +345,7 @@ namespace max {
 
 const GemmTable& gemmTable() { return MAX_CHOOSE_TARGET(kGemmTable); }
 
-const GemmTable* bfloat16GemmTable() {
+const GemmTable* bfloat16VectorTable() {
 #if HWY_TARGETS & HWY_AVX3
   if (cpuTarget() >= CpuTarget::Avx512Bf16) return &N_AVX3::kBFloat16GemmTable;
 #endif

@@ -417,10 +417,7 @@ bool isMostlyPadding(const GemmTable& table, int64_t matrices, int64_t rows, int
 
 PackedWeights::PackedWeights(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns,
                              Ref<Storage> packed)
-    : storage_(std::move(packed)),
-      stride_(packedCount(table, rows, columns)),
-      lanes_(table.lanes),
-      wordElements_(table.wordElements) {
+    : storage_(std::move(packed)), stride_(packedCount(table, rows, columns)), layout_(table.layout()) {
   if (storage_) return;
   const int64_t floats = checkedMultiply(matrices, stride_);
   storage_ = allocatePackedStorage(checkedMultiply(static_cast<size_t>(floats), sizeof(float)));

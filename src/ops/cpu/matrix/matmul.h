@@ -22,12 +22,12 @@ class PackedWeights : public Prepared {
   const Storage& storage() const { return *storage_; }
   const float* data() const { return static_cast<const float*>(storage_->data()); }
   int64_t stride() const { return stride_; }  // floats from one matrix to the next
-  bool fits(const GemmTable& table) const { return lanes_ == table.lanes && wordElements_ == table.wordElements; }
+  bool fits(const GemmTable& table) const { return layout_ == table.layout(); }
 
  private:
   Ref<Storage> storage_;
   int64_t stride_;
-  int lanes_, wordElements_;
+  PackLayout layout_;
 };
 
 // Whether input 1 is packed as words of bfloat16, or can be: weights of a node whose products are of that type.

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// Products with AMX's tiles, where they are used.
+#pragma once
+
+#include "ops/cpu/matrix/gemm.h"
+
+namespace max {
+
+struct TileTables {
+  const GemmTable* pairs;  // of bfloat16
+};
+const TileTables* tileTables();  // of cpuTarget(); NULL = without tiles
+// Takes the place of the chip's, whatever cpuTarget() is; NULL = the chip's. Not for production.
+void setTileTablesForTest(const TileTables* tables);
+
+}  // namespace max

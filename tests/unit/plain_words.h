@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+// Kernels of bfloat16 products in plain C++, and those with AMX's tiles on top of them and an emulation, for all
+// machines.
+#pragma once
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "base/half.h"
+#include "emulated_tiles.h"
+#include "ops/cpu/matrix/tile_gemm.h"
+#include "ops/cpu/matrix/tile_tables.h"
+
+namespace max::test {
+
+inline float elementOf(const float* words, int64_t word, int half) {
+  uint16_t elements[2];
+  std::memcpy(elements, words + word, sizeof(elements));
+  return floatFromBFloat16(elements[half]);
+}
+
+inline float finished(const GemmTile& t, int64_t m, int64_t n, float sum) {
+  sum *= t.epilogue->alpha;
+  if (t.bias && t.epilogue->alpha != 1) sum += t.bias[n];
+  if (t.residual) sum += t.residual[m * t.ldr + n];
+  if (t.narrowResidual) sum += floatFromBFloat16(t.narrowResidual[m * t.ldr + n]);
+  applyActivation(t.epilogue->activation, &sum, 1);
+  return sum;
+}
+
+inline void plainTile(const GemmTile& t, int64_t rows) {
+  for (int64_t m = 0; m < rows; ++m)
+    for (int64_t n = 0; n < t.columns; ++n) {
+      float sum = t.bias && !t.accumulate && t.epilogue->alpha == 1 ? t.bias[n] : 0;
+      if (t.sums) sum += t.sums[m * t.sumStride + n];
+      if (t.accumulate) sum += t.c[m * t.ldc + n];
+      for (int64_t k = 0; k < t.taps * t.depth; ++k) {
+        const float* const* tap = t.rows + k / t.depth * gemmTable().tileRows;
+        for (int half : {0, 1})
+          if (tap[0])
+            sum += elementOf(tap[m] + t.rowOffset, k % t.depth, half) * elementOf(t.b + n, k * t.bStride, half);
+      }
+      if (t.finish) sum = finished(t, m, n, sum);
+      t.c[m * t.ldc + n] = sum;
+      if (t.finish && t.narrow) t.narrow[m * t.ldn + n] = bfloat16FromFloat(sum);
+    }
+}
+
+inline void plainNarrow(const float* from, int64_t count, uint16_t* to) {
+  for (int64_t i = 0; i < count; ++i) to[i] = bfloat16FromFloat(from[i]);
+}
+
+inline void plainSpread(const float* from, int64_t pixels, int64_t channels, uint16_t* to) {
+  for (int64_t i = 0; i < pixels; ++i)
+    for (int64_t c = 0; c < channels + channels % 2; ++c)
+      *to++ = c < channels ? bfloat16FromFloat(from[i * channels + c]) : uint16_t{0};
+}
+
+inline void plainPair(const float* first, const float* second, int64_t width, float* words) {
+  for (int64_t n = 0; n < width; ++n) {
+    const uint16_t pair[] = {bfloat16FromFloat(first[n]), second ? bfloat16FromFloat(second[n]) : uint16_t{0}};
+    std::memcpy(words + n, pair, sizeof(pair));
+  }
+}
+
+template <int... kRows>
+GemmTable plainTable(const GemmTable& floats, std::integer_sequence<int, kRows...>) {
+  GemmTable table = floats;
+  table.wordElements = 2;
+  table.floats = &floats;
+  table.narrow = plainNarrow;
+  table.spread = plainSpread;
+  table.pair = plainPair;
+  const GemmTileFunction tiles[] = {[](const GemmTile& t) { plainTile(t, kRows + 1); }...};
+  for (int rows = 0; rows < floats.tileRows; ++rows)
+    std::fill_n(table.tiles[rows], 2 * floats.panelVectors, tiles[rows]);
+  return table;
+}
+
+inline GemmTable plainTable(const GemmTable& floats = gemmTable()) {
+  return plainTable(floats, std::make_integer_sequence<int, kMaxTileRows>());
+}
+
+// One panel of columns.
+inline void plainPack(const PackSource& source, int64_t begin, int64_t end, float* packed) {
+  const int64_t width = Panels(TileLimits::kWords, 2, source.columns).width(0);
+  for (int64_t k = begin; k < end; ++k) {
+    const int64_t row = source.taps == 1 ? k : k % source.taps * source.depth + k / source.taps;
+    for (int64_t n = 0; n < width; ++n)
+      packed[row * width + n] = n < source.columns ? source.data[k * source.rowStride + n * source.columnStride] : 0.f;
+  }
+}
+
+// The table that a machine with AMX would have.
+inline const GemmTable& tilePairTable() {
+  static const GemmTable floats = [] {
+    GemmTable table = gemmTable();
+    table.lanes = TileLimits::kWords;
+    table.panelVectors = 2;
+    table.pack = plainPack;
+    return table;
+  }();
+  static const GemmTable vectors = plainTable(floats);
+  static const GemmTable table = tileTable<EmulatedTiles>(vectors);
+  return table;
+}
+
+// Operators use these tables meanwhile.
+class WithEmulatedTiles {
+ public:
+  WithEmulatedTiles() {
+    static const TileTables tables{&tilePairTable()};
+    setTileTablesForTest(&tables);
+  }
+  ~WithEmulatedTiles() {
+    setTileTablesForTest(nullptr);
+    EXPECT_EQ(EmulatedTiles::holders(), 0);
+  }
+};
+
+}  // namespace max::test
