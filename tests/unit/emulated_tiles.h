@@ -12,7 +12,7 @@
 #include <utility>
 
 #include "base/half.h"
-#include "ops/cpu/matrix/tiles.h"
+#include "ops/cpu/matrix/tile_product.h"
 
 namespace max::test {
 
@@ -99,10 +99,14 @@ class EmulatedTiles {
   }
 
   template <class T>
-  static void copyRows(const T* const* rows, int64_t offset, int64_t count, std::byte* to) {
-    for (int64_t i = 0; i < count; ++i)
-      std::memcpy(to + i * TileLimits::kRowBytes, reinterpret_cast<const std::byte*>(rows[i]) + offset,
-                  TileLimits::kRowBytes);
+  static void copyRows(const RowWords<T>& from, int64_t count, std::byte* to) {
+    for (int64_t i = 0; i < count * TileLimits::kWords; ++i, to += 4) {
+      const int64_t row = i / TileLimits::kWords, k = i % TileLimits::kWords, word = from.word + k;
+      std::memset(to, 0, 4);
+      if (k >= from.some) continue;
+      const T* piece = from.rows[word / from.words * from.pieceStride + row] + from.offset;
+      std::memcpy(to, reinterpret_cast<const std::byte*>(piece) + 4 * (word % from.words), 4);
+    }
   }
 
   // Threads that have not released their tiles.

@@ -106,17 +106,73 @@ inline const GemmTable& tilePairTable() {
   return table;
 }
 
-// Operators use these tables meanwhile.
-class WithEmulatedTiles {
- public:
-  WithEmulatedTiles() {
-    static const TileTables tables{&tilePairTable()};
-    setTileTablesForTest(&tables);
+inline void plainIntegerTile(const IntegerTile& t, int64_t rows) {
+  constexpr int64_t kWidth = kMaxIntegerPanelColumns;
+  for (int64_t m = 0; m < rows; ++m) {
+    int32_t sums[kWidth] = {};
+    for (int64_t n = 0; n < t.columns; ++n) {
+      uint32_t sum = t.sums ? static_cast<uint32_t>(t.sums[m * kWidth + n]) : 0;
+      for (int64_t k = 0; k < 4 * t.pieces * t.words; ++k) {
+        const int a = t.rows[k / 4 / t.words * t.pieceStride + m][k % (4 * t.words)];
+        sum += static_cast<uint32_t>(a * static_cast<int8_t>(t.b[k / 4 * kWidth + n] >> k % 4 * 8));
+      }
+      if (t.rowFactors) sum += static_cast<uint32_t>(t.rowFactors[m]) * static_cast<uint32_t>(t.columnSums[n]);
+      if (t.columnFactors) sum += static_cast<uint32_t>(t.columnFactors[n]) * static_cast<uint32_t>(t.rowSums[m]);
+      sums[n] = static_cast<int32_t>(sum);
+      if (!t.how) t.c[m * t.ldc + n] = sums[n];
+      if (!t.reals) continue;
+      const int32_t biased = static_cast<int32_t>(sum + (t.how->bias ? static_cast<uint32_t>(t.how->bias[n]) : 0));
+      t.reals[m * t.outStride + n] =
+          static_cast<float>(biased) * t.how->factors[n] + (t.how->addends ? t.how->addends[n] : 0);
+    }
+    const uint8_t* other = t.other ? t.other + m * t.outStride : nullptr;
+    if (t.how && !t.reals) integerVectorTable().requantize(sums, t.columns, *t.how, other, t.out + m * t.outStride);
   }
-  ~WithEmulatedTiles() {
+}
+
+template <int... kRows>
+IntegerGemmTable plainIntegerTable(std::integer_sequence<int, kRows...>) {
+  IntegerGemmTable table{};
+  table.usesBytes = true;
+  table.tileRows = sizeof...(kRows);
+  table.panelColumns = kMaxIntegerPanelColumns;
+  table.lanes = TileLimits::kWords;
+  table.requantize = integerVectorTable().requantize;
+  for (auto& tiles : table.tiles) tiles = {[](const IntegerTile& t) { plainIntegerTile(t, kRows + 1); }...};
+  return table;
+}
+
+inline const IntegerGemmTable& tileByteTable() {
+  static const IntegerGemmTable vectors = plainIntegerTable(std::make_integer_sequence<int, 7>());
+  static const IntegerGemmTable table = tileTable<EmulatedTiles>(vectors);
+  return table;
+}
+
+// The table that this machine's kernels for vectors would have with AMX; NULL if it lacks them.
+inline const GemmTable* tilePairTableOfMachine() {
+  if (!bfloat16VectorTable()) return nullptr;
+  static const GemmTable table = tileTable<EmulatedTiles>(*bfloat16VectorTable());
+  return &table;
+}
+inline const IntegerGemmTable* tileByteTableOfMachine() {
+  if (!integerVectorTable().usesBytes) return nullptr;
+  static const IntegerGemmTable table = tileTable<EmulatedTiles>(integerVectorTable());
+  return &table;
+}
+
+// Runs what uses operators with emulated tiles: those on plain kernels, and those on the machine's.
+template <class Body>
+void withEmulatedTiles(const Body& body) {
+  static const TileTables plain{&tilePairTable(), &tileByteTable()};
+  static const TileTables machine{tilePairTableOfMachine(), tileByteTableOfMachine()};
+  for (const TileTables* tables : {&plain, &machine}) {
+    if (!tables->pairs || !tables->bytes) continue;
+    SCOPED_TRACE(tables == &plain ? "emulated tiles" : "emulated tiles, kernels of the machine");
+    setTileTablesForTest(tables);
+    body();
     setTileTablesForTest(nullptr);
     EXPECT_EQ(EmulatedTiles::holders(), 0);
   }
-};
+}
 
 }  // namespace max::test

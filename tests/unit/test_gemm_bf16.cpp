@@ -159,6 +159,10 @@ TEST(BFloat16Gemm, PlainTilesMultiplyRoundedFactors) {
 TEST(BFloat16Gemm, EmulatedTilesMultiplyRoundedFactors) {
   checkProducts(tilePairTable(), "short", 60, 70);
   checkProducts(tilePairTable(), "long", 4, 1200);
+  if (const GemmTable* table = test::tilePairTableOfMachine()) {
+    checkProducts(*table, "short, kernels of the machine", 60, 70);
+    checkProducts(*table, "long, kernels of the machine", 4, 1200);
+  }
   EXPECT_EQ(test::EmulatedTiles::holders(), 0);
 }
 
@@ -264,10 +268,11 @@ TEST(BFloat16Gemm, ErrorsStayWithinTheirBound) {
 }
 
 TEST(BFloat16Gemm, ErrorsOfEmulatedTilesStayWithinTheirBound) {
-  const test::WithEmulatedTiles tiles;
-  const int64_t before = test::EmulatedTiles::configurations();
-  checkErrors();
-  EXPECT_GT(test::EmulatedTiles::configurations(), before);
+  test::withEmulatedTiles([] {
+    const int64_t before = test::EmulatedTiles::configurations();
+    checkErrors();
+    EXPECT_GT(test::EmulatedTiles::configurations(), before);
+  });
 }
 
 // What the convolution adds up are products, rounded once more. Large images are computed in strips.

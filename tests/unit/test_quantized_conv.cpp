@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "op_harness.h"
+#include "plain_words.h"
 
 namespace max::test {
 namespace {
@@ -84,7 +85,7 @@ TEST(QuantizedConv, DepthwiseShapes) {
 }
 
 TEST(QuantizedConv, TilesOfRows) {
-  forEachTarget([] {
+  const auto check = [] {
     uint32_t seed = 1;
     for (const int64_t width : {1, 6, 7, 8, 13, 49, 55, 57, 64, 113})
       for (const int64_t filters : {5, 16, 33, 64, 81}) {
@@ -95,6 +96,12 @@ TEST(QuantizedConv, TilesOfRows) {
     expectReference({{2, 9, 15, 16}, {40, 16, 3, 3}, 1, 1, 1, 1}, DType::UInt8, false, true, seed);
     expectReference({{1, 3, 12, 4}, {9, 4, 3, 90}, 1, 1, 1, 45}, DType::UInt8, false, false, seed);
     expectReference({{0, 3, 12, 4}, {9, 4, 3, 3}, 1, 1, 1, 1}, DType::UInt8, false, false, seed);
+  };
+  forEachTarget(check);
+  withEmulatedTiles([&] {
+    const int64_t before = EmulatedTiles::configurations();
+    check();
+    EXPECT_GT(EmulatedTiles::configurations(), before);
   });
 }
 

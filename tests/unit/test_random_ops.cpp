@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "graph/graph.h"
 #include "op_harness.h"
+#include "plain_words.h"
 #include "random_expert_samples.h"
 #include "random_integer_samples.h"
 #include "random_samples.h"
@@ -264,6 +265,11 @@ class RandomOps : public testing::TestWithParam<Row> {};
 // The same samples each time, unless others are asked for.
 uint32_t seedOf(uint32_t base) { return base + static_cast<uint32_t>(GTEST_FLAG_GET(random_seed)); }
 
+bool multipliesBytes(const Row& row) {
+  const std::string_view op = row.op;
+  return op.find("Integer") != op.npos || op.find("QLinear") != op.npos;
+}
+
 TEST_P(RandomOps, AgreesWithReference) {
   const Row& row = GetParam();
   const OpRow* kernels = cpuOperators().find(row.domain, row.op);
@@ -282,7 +288,7 @@ TEST_P(RandomOps, AgreesWithReference) {
         std::find_if(all.begin(), all.end(), [](const auto& one) { return one.name == "reference"; });
     ASSERT_TRUE(accepts(*reference));
     const std::vector<Ref<Tensor>> expected = trial.run(*reference, 1);
-    forEachTarget([&] {
+    const auto check = [&] {
       for (const Implementation& candidate : all) {
         if (candidate.name == "reference" || !accepts(candidate)) continue;
         const int lanes = static_cast<int>(lanesSource.integer(1, 3));
@@ -290,7 +296,9 @@ TEST_P(RandomOps, AgreesWithReference) {
         const std::vector<Ref<Tensor>> actual = trial.run(candidate, lanes);
         for (size_t k = 0; k < expected.size(); ++k) compare(row, *actual[k], *expected[k]);
       }
-    });
+    };
+    forEachTarget(check);
+    if (multipliesBytes(row)) withEmulatedTiles(check);
     if (HasFatalFailure()) return;
   }
 }

@@ -4,7 +4,8 @@
 #include <vector>
 
 #include "emulated_tiles.h"
-#include "ops/cpu/matrix/tile_product.h"
+#include "ops/cpu/matrix/amx_tiles.h"
+#include "ops/cpu/target.h"
 
 namespace max::test {
 namespace {
@@ -77,22 +78,53 @@ class Product {
   void drop(int64_t piece) { rows_[static_cast<size_t>(piece * kPieceStride)] = nullptr; }
 
   void check(const std::string& what) const {
+    checkSums(what);
+#if defined(__x86_64__)
+    if (cpuTarget() >= CpuTarget::Avx512) checkCopies(what);
+#endif
+  }
+
+  void checkSums(const std::string& what) const {
+    checkWith<EmulatedTiles>(what);
+    EXPECT_EQ(EmulatedTiles::holders(), 0);
+#if defined(__x86_64__)
+    if (cpuTarget() >= CpuTarget::Amx) checkWith<AmxTiles>(what + " with AMX");
+#endif
+  }
+
+ private:
+  static constexpr int64_t kPieceStride = 33, kStride = 128;
+
+#if defined(__x86_64__)
+  // The processor's copies of tiles at all places.
+  void checkCopies(const std::string& what) const {
+    for (int64_t first = 0; first < sizes_.pieces * sizes_.words; ++first) {
+      const int64_t piece = first / sizes_.words, word = first % sizes_.words;
+      const int64_t some = std::min(TileLimits::kWords, sizes_.pieces * sizes_.words - first);
+      const RowWords<uint8_t> from{
+          rows_.data() + piece * kPieceStride, offset_, kPieceStride, sizes_.words, word, some};
+      alignas(64) std::byte expected[1024], actual[1024];
+      const int64_t count = std::min(sizes_.rows, TileLimits::kRows);
+      EmulatedTiles::copyRows(from, count, expected);
+      AmxTiles::copyRows(from, count, actual);
+      ASSERT_EQ(std::memcmp(actual, expected, static_cast<size_t>(count * 64)), 0) << what << ": word " << first;
+    }
+  }
+#endif
+
+  template <class Tiles>
+  void checkWith(const std::string& what) const {
     const TileWords<uint8_t> words{rows_.data(), offset_,   sizes_.rows, sizes_.pieces, kPieceStride,
                                    sizes_.words, b_.data(), kStride,     nullptr,       0};
     alignas(64) int32_t sums[32][33];
     {
       HeldTiles held;
-      sumProducts<EmulatedTiles, DotBytes, uint8_t>({&words, 1}, sizes_.columns, held, sums, sizeof(sums[0]));
-      EXPECT_EQ(EmulatedTiles::holders(), 1);
+      sumProducts<Tiles, DotBytes, uint8_t>({&words, 1}, sizes_.columns, held, sums, sizeof(sums[0]));
     }
-    EXPECT_EQ(EmulatedTiles::holders(), 0);
     for (int64_t m = 0; m < sizes_.rows; ++m)
       for (int64_t n = 0; n < sizes_.columns; ++n)
         ASSERT_EQ(sums[m][n], expected(m, n)) << what << ": " << m << ", " << n;
   }
-
- private:
-  static constexpr int64_t kPieceStride = 33, kStride = 128;
 
   int32_t expected(int64_t m, int64_t n) const {
     int32_t sum = 0;
@@ -131,7 +163,7 @@ TEST(Tiles, PiecesWithoutRowsAddNothing) {
   for (const int64_t words : {3, 16, 20}) {
     Product product(random, {19, 30, 6, words}, false, 0);
     for (const int64_t piece : {0, 2, 3, 5}) product.drop(piece);
-    product.check(std::to_string(words) + " words");
+    product.checkSums(std::to_string(words) + " words");
   }
 }
 

@@ -16,6 +16,7 @@
 #include "ops/cpu/convolution/quantized_operands.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/matrix/gemm_int.h"
+#include "ops/cpu/matrix/tiles.h"
 #include "ops/families.h"
 
 namespace max {
@@ -179,7 +180,7 @@ class QuantizedConv final : public OpKernel {
         inside_(inElements(pieces_.copies ? withBorders(shape) : shape)),
         rows_(pieces_.joins ? asRowTaps(inside_) : inside_),
         filters_(std::move(filters)),
-        blocks_(table_, shape.images * shape.pixels(), pieces_.count > 256 ? table_.tileRows : RowBlocks::kMostRows) {
+        blocks_(table_, shape.images * shape.pixels(), pieces_.count > 256 ? table_.tileRows : table_.blockRows) {
     panels_ = table_.panelsOf(shape.groupFilters());
     const int64_t wanted = 4 * std::max(request.lanes, 1), tasks = std::max<int64_t>(blocks_.count() * shape.groups, 1);
     chunk_ = (panels_ + std::min(panels_, wanted / tasks + 1) - 1) / std::min(panels_, wanted / tasks + 1);
@@ -334,15 +335,17 @@ class QuantizedConv final : public OpKernel {
     ConvRows<uint8_t>::fill(&source, first, count, static_cast<int>(blocks_.mostRows()), rows);
     if (part.group > 0) toGroup(part.group, count, rows);
     if (filters.hasFactors) addRows(rows, count, rowSums);
-    int32_t rowFactors[kMaxIntegerTileRows];
-    std::fill_n(rowFactors, kMaxIntegerTileRows, -operands_.zero(context));
+    int32_t rowFactors[kMaxIntegerRows];
+    std::fill_n(rowFactors, kMaxIntegerRows, -operands_.zero(context));
     const auto* factors = reinterpret_cast<const float*>(parameters(context)) + part.group * padded();
     RequantizedSum sum{};
     if (how.sum) {
       sum = *how.sum;
       how.sum = &sum;
     }
+    HeldTiles held;
     IntegerTile tile{};
+    tile.held = &held;
     tile.pieces = pieces_.count;
     tile.pieceStride = blocks_.mostRows();
     tile.words = pieces_.words;

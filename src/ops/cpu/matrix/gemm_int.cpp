@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/interrupt_point.h"
 #include "base/thread_pool.h"
+#include "ops/cpu/matrix/tiles.h"
 #include "ops/cpu/movement/transpose_tile.h"
 
 namespace max {
@@ -271,8 +272,10 @@ void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, i
   if (inKernels && result.columnBias) how.bias = result.columnBias + column;
   if (inKernels && result.columnAddends) how.addends = result.columnAddends + column;
   IntegerTile tile{};
-  const uint8_t* rows[kMaxIntegerTileRows];
+  const uint8_t* rows[kMaxIntegerRows];
+  HeldTiles held;
   tile.rows = rows;
+  tile.held = &held;
   tile.pieces = 1;
   tile.b = product.b.words + panel * words * width;
   tile.words = words;

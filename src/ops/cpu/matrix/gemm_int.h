@@ -20,8 +20,11 @@
 namespace max {
 
 inline constexpr int kMaxIntegerTileRows = 8, kMaxIntegerTileVectors = 4;
+inline constexpr int kMaxIntegerRows = 32;  // of tiles of any kind
 inline constexpr int kMaxIntegerPanelColumns = 64;
 
+class HeldTiles;
+struct IntegerGemmTable;
 struct Requantization;
 
 // One micro-kernel call: some rows, one panel of columns.
@@ -47,6 +50,11 @@ struct IntegerTile {
   // With `how`, instead of 8-bit numbers: what its factors and addends make of the sums, like c with ldc. NULL =
   // without.
   float* reals;
+  // With tiles of AMX:
+  int64_t count;  // of rows
+  const IntegerGemmTable* vectors;
+  HeldTiles* held;
+  const int32_t* sums;  // rows of the panel's width that another kernel summed up; NULL = none
 };
 using IntegerTileFunction = void (*)(const IntegerTile& tile);
 
@@ -76,15 +84,23 @@ struct IntegerGemmTable {
   int lanes;                                                                           // of a vector of words
   std::array<IntegerTileFunction, kMaxIntegerTileRows> tiles[kMaxIntegerTileVectors];  // [vectors - 1][rows - 1]
   void (*requantize)(const int32_t* sums, int64_t count, const Requantization& how, const uint8_t* other, uint8_t* out);
+  int64_t blockRows = 56;  // of a task, in whole tiles: its panel stays in the second cache, a tile's rows in the first
+  // With tiles of AMX (ops/cpu/matrix/tile_gemm.h):
+  IntegerTileFunction anyTile = nullptr;      // of all sizes; NULL = see `tiles`
+  const IntegerGemmTable* vectors = nullptr;  // the same products with vectors
 
   int64_t wordsOf(int64_t depth) const { return usesBytes ? (depth + 3) / 4 : (depth + 1) / 2; }
   int64_t panelsOf(int64_t columns) const { return (columns + panelColumns - 1) / panelColumns; }
   // Runs the narrowest kernel that has all columns of the tile.
-  void multiply(const IntegerTile& tile, int64_t rows) const {
+  void multiply(IntegerTile& tile, int64_t rows) const {
+    tile.count = rows;
+    tile.vectors = vectors;
+    if (anyTile) return anyTile(tile);
     tiles[(tile.columns - 1) / lanes][static_cast<size_t>(rows - 1)](tile);
   }
 };
 const IntegerGemmTable& integerGemmTable();                           // of cpuTarget()
+const IntegerGemmTable& integerVectorTable();                         // likewise, without tiles of AMX
 const IntegerGemmTable* vnniGemmTable(const IntegerGemmTable& base);  // NULL if this machine has no such instructions
 
 // 8-bit elements at data[row * rowStride + column * columnStride].
@@ -173,12 +189,11 @@ void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, i
                    int64_t last, const IntegerResult& result, int32_t* sums);
 size_t integerTileBytes(const IntegerGemmTable& table);
 
-// Rows of A as tiles whose heights differ by at most one, and tiles in blocks: the panel of a task stays in the second
-// cache, a tile's rows in the first.
+// Rows of A as tiles whose heights differ by at most one, and tiles in blocks.
 class RowBlocks {
  public:
-  static constexpr int64_t kMostRows = 56;  // whole tiles on every target
-  RowBlocks(const IntegerGemmTable& table, int64_t rows, int64_t mostRows = kMostRows)
+  RowBlocks(const IntegerGemmTable& table, int64_t rows) : RowBlocks(table, rows, table.blockRows) {}
+  RowBlocks(const IntegerGemmTable& table, int64_t rows, int64_t mostRows)
       : rows_(rows), tiles_((rows + table.tileRows - 1) / table.tileRows), mostRows_(std::min(rows, mostRows)) {
     const int64_t mostTiles = mostRows / table.tileRows;
     count_ = (tiles_ + mostTiles - 1) / mostTiles;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Micro-kernels of integer products per target: multiply and add pairs of int16.
 #include "ops/cpu/matrix/gemm_int.h"
+#include "ops/cpu/matrix/tile_tables.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/matrix/gemm_int_simd.cpp"
@@ -155,6 +156,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace max {
 const IntegerGemmTable& integerGemmTable() {
+  if (const TileTables* tiles = tileTables()) return *tiles->bytes;
+  return integerVectorTable();
+}
+const IntegerGemmTable& integerVectorTable() {
   const IntegerGemmTable& table = MAX_CHOOSE_TARGET(kIntegerGemmTable);
   const IntegerGemmTable* bytes = vnniGemmTable(table);
   return bytes ? *bytes : table;

@@ -135,6 +135,13 @@ MAX_VNNI void tile(const IntegerTile& t) {
       }
     }
   }
+  if (t.sums) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i)
+#pragma GCC unroll 16
+      for (int j = 0; j < kUsed; ++j)
+        sum[i][j] = _mm512_add_epi32(sum[i][j], _mm512_loadu_si512(t.sums + (i * kVectors + j) * kLanes));
+  }
   if (t.reals) {
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) scaleRow<kUsed>(t, i, sum[i]);

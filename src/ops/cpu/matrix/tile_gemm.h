@@ -3,17 +3,20 @@
 #pragma once
 
 #include "ops/cpu/matrix/gemm.h"
+#include "ops/cpu/matrix/gemm_int.h"
 #include "ops/cpu/matrix/tile_product.h"
 
 namespace max {
 
-// What a tile's sums become is the business of the kernels for vectors.
-inline void finishTile(GemmTile t) {
-  const int64_t last = t.count;
-  t.taps = 0;
-  for (int64_t first = 0, some; first < last; first += some) {
-    some = std::min<int64_t>(t.vectors->tileRows, last - first);
+// Few rows wait for memory rather than for products, and short pieces for their copies.
+inline constexpr int64_t kFewTileRows = 4, kFewTileWords = 4;
+
+// With the kernels for vectors, which also turn the sums of tiles into results.
+inline void runVectors(GemmTile t) {
+  for (int64_t first = 0, some; first < t.count; first += some) {
+    some = std::min<int64_t>(t.vectors->tileRows, t.count - first);
     t.vectors->tile(some, t.columns)(t);
+    t.rows += some;
     t.c += some * t.ldc;
     if (t.sums) t.sums += some * t.sumStride;
     if (t.narrow) t.narrow += some * t.ldn;
@@ -22,13 +25,11 @@ inline void finishTile(GemmTile t) {
   }
 }
 
-// Few rows wait for memory rather than for products.
-inline constexpr int64_t kFewTileRows = 4;
-
 template <class Tiles>
 void multiplyTile(const GemmTile& t) {
-  if (t.count <= kFewTileRows && t.taps == 1) return t.vectors->tile(t.count, t.columns)(t);
+  if (t.count <= kFewTileRows && t.taps == 1) return runVectors(t);
   GemmTile rest = t;
+  rest.taps = 0;
   alignas(64) float sums[BlockTiles::kRows * BlockTiles::kColumns];
   if (t.taps * t.depth > 0) {
     constexpr int64_t kFloat = sizeof(float);
@@ -46,7 +47,7 @@ void multiplyTile(const GemmTile& t) {
     rest.sums = sums;
     rest.sumStride = BlockTiles::kColumns;
   }
-  finishTile(rest);
+  runVectors(rest);
 }
 
 // `vectors`: of bfloat16.
@@ -60,6 +61,64 @@ GemmTable tileTable(const GemmTable& vectors) {
   table.vectors = &vectors;
   table.step = TileLimits::kWords;
   table.rate = 16;
+  return table;
+}
+
+inline void runVectors(IntegerTile t) {
+  const int64_t last = t.count;
+  const IntegerGemmTable& vectors = *t.vectors;
+  for (int64_t first = 0, some; first < last; first += some) {
+    some = std::min<int64_t>(vectors.tileRows, last - first);
+    vectors.multiply(t, some);
+    t.rows += some;
+    t.c += some * t.ldc;
+    if (t.sums) t.sums += some * vectors.panelColumns;
+    if (t.rowFactors) t.rowFactors += some;
+    if (t.rowSums) t.rowSums += some;
+    if (t.other) t.other += some * t.outStride;
+    if (t.out) t.out += some * t.outStride;
+    if (t.reals) t.reals += some * t.outStride;
+  }
+}
+
+// A panel's columns, half of them at a time.
+template <class Tiles>
+void multiplyIntegerTile(const IntegerTile& t) {
+  if (t.pieces == 1 ? t.count <= kFewTileRows : t.words < kFewTileWords) return runVectors(t);
+  IntegerTile rest = t;
+  rest.pieces = 0;
+  alignas(64) int32_t sums[BlockTiles::kRows * kMaxIntegerPanelColumns];
+  if (t.pieces * t.words > 0) {
+    constexpr int64_t kNumber = sizeof(int32_t);
+    const int64_t width = t.vectors->panelColumns;
+    TileWords<uint8_t> words{t.rows,
+                             0,
+                             t.count,
+                             t.pieces,
+                             t.pieceStride,
+                             t.words,
+                             t.b,
+                             kNumber * width,
+                             reinterpret_cast<const std::byte*>(t.ahead),
+                             kNumber * t.aheadStep};
+    for (int64_t column = 0; column < t.columns; column += BlockTiles::kColumns, words.ahead = nullptr) {
+      words.b = t.b + column;
+      const int64_t columns = std::min(BlockTiles::kColumns, t.columns - column);
+      sumProducts<Tiles, DotBytes, uint8_t>({&words, 1}, columns, *t.held, sums + column, kNumber * width);
+    }
+    rest.sums = sums;
+  }
+  runVectors(rest);
+}
+
+// `vectors`: of bytes.
+template <class Tiles>
+IntegerGemmTable tileTable(const IntegerGemmTable& vectors) {
+  IntegerGemmTable table = vectors;
+  table.tileRows = BlockTiles::kRows;
+  table.blockRows = 2 * BlockTiles::kRows;
+  table.anyTile = multiplyIntegerTile<Tiles>;
+  table.vectors = &vectors;
   return table;
 }
 

@@ -28,6 +28,16 @@ struct TileWords {
   int64_t aheadStep;
 };
 
+// Words of rows, from one piece or several: the part of a tile that exists.
+template <class T>
+struct RowWords {
+  const T* const* rows;  // of the first piece
+  int64_t offset;        // added to each pointer
+  int64_t pieceStride, words;
+  int64_t word;  // the first one, in the first piece
+  int64_t some;  // at most 16
+};
+
 struct DotPairs {
   template <class Tiles, int kSum, int kA, int kB>
   static void add() {
@@ -129,25 +139,13 @@ class TileBlock {
   }
 
   Source rowsOf(int half, int64_t piece, int64_t word, int64_t some) {
-    const int64_t first = half * TileLimits::kRows, count = rowsIn(half);
-    std::byte* copies = rows_[half];
-    if (some == kWords && word + kWords <= w_->words) {
-      if (isEven_[half]) return {addressOf(piece, first) + 4 * word, distances_[half]};
-      Tiles::copyRows(w_->rows + piece * w_->pieceStride + first, w_->offset * int64_t{sizeof(T)} + 4 * word, count,
-                      copies);
-      return {copies, kRowBytes};
-    }
-    for (int64_t i = 0; i < count; ++i) copyParts(first + i, piece, word, some, copies + i * kRowBytes);
-    return {copies, kRowBytes};
-  }
-
-  // Words of a row, from one or several pieces; the rest is zero.
-  void copyParts(int64_t row, int64_t piece, int64_t word, int64_t some, std::byte* to) const {
-    std::memset(to + 4 * some, 0, static_cast<size_t>(kRowBytes - 4 * some));
-    for (int64_t part; some > 0; some -= part, ++piece, word = 0, to += 4 * part) {
-      part = std::min(some, w_->words - word);
-      std::memcpy(to, addressOf(piece, row) + 4 * word, static_cast<size_t>(4 * part));
-    }
+    const int64_t first = half * TileLimits::kRows;
+    if (isEven_[half] && some == kWords && word + kWords <= w_->words)
+      return {addressOf(piece, first) + 4 * word, distances_[half]};
+    const RowWords<T> from{
+        w_->rows + piece * w_->pieceStride + first, w_->offset, w_->pieceStride, w_->words, word, some};
+    Tiles::copyRows(from, rowsIn(half), rows_[half]);
+    return {rows_[half], kRowBytes};
   }
 
   Source lastColumns(const std::byte* b, int64_t some) {

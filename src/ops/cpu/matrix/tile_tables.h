@@ -3,11 +3,13 @@
 #pragma once
 
 #include "ops/cpu/matrix/gemm.h"
+#include "ops/cpu/matrix/gemm_int.h"
 
 namespace max {
 
 struct TileTables {
   const GemmTable* pairs;  // of bfloat16
+  const IntegerGemmTable* bytes;
 };
 const TileTables* tileTables();  // of cpuTarget(); NULL = without tiles
 // Takes the place of the chip's, whatever cpuTarget() is; NULL = the chip's. Not for production.
