@@ -97,6 +97,7 @@ struct Node {
   Attributes attributes;
   Ref<const Expression> expression;  // of max.Elementwise: what it computes
   DType products = DType::Float32;   // type of factors in products of float32, chosen for a target
+  int productParts = 1;              // numbers of that type whose sum is a factor
   Ref<Prepared> prepared;
   Ref<Prepared> placed;  // what the model's accelerator runs, chosen for a target; NULL = the node runs on the host
   std::vector<std::string> sources;  // names of the original nodes in the model

@@ -84,6 +84,7 @@ class GraphCopier {
     copy->name = node.name;
     copy->expression = node.expression;
     copy->products = node.products;
+    copy->productParts = node.productParts;
     copy->prepared = node.prepared;
     copy->sources = node.sources;
     for (Value* input : node.inputs) copy->inputs.push_back(input ? mapped(input) : nullptr);

@@ -51,6 +51,13 @@ inline void plainNarrow(const float* from, int64_t count, uint16_t* to) {
   for (int64_t i = 0; i < count; ++i) to[i] = bfloat16FromFloat(from[i]);
 }
 
+inline void plainNarrowRest(const float* from, int64_t count, uint16_t* to) {
+  for (int64_t i = 0; i < count; ++i) {
+    const float first = floatFromBFloat16(bfloat16FromFloat(from[i]));
+    to[i] = bfloat16FromFloat(std::isfinite(first) ? from[i] - first : 0);
+  }
+}
+
 inline void plainSpread(const float* from, int64_t pixels, int64_t channels, uint16_t* to) {
   for (int64_t i = 0; i < pixels; ++i)
     for (int64_t c = 0; c < channels + channels % 2; ++c)
@@ -64,14 +71,23 @@ inline void plainPair(const float* first, const float* second, int64_t width, fl
   }
 }
 
+inline void plainPairNarrow(const uint16_t* first, const uint16_t* second, int64_t count, int64_t width, float* words) {
+  for (int64_t n = 0; n < width; ++n) {
+    const uint16_t pair[] = {n < count ? first[n] : uint16_t{0}, second && n < count ? second[n] : uint16_t{0}};
+    std::memcpy(words + n, pair, sizeof(pair));
+  }
+}
+
 template <int... kRows>
 GemmTable plainTable(const GemmTable& floats, std::integer_sequence<int, kRows...>) {
   GemmTable table = floats;
   table.wordElements = 2;
   table.floats = &floats;
   table.narrow = plainNarrow;
+  table.narrowRest = plainNarrowRest;
   table.spread = plainSpread;
   table.pair = plainPair;
+  table.pairNarrow = plainPairNarrow;
   const GemmTileFunction tiles[] = {[](const GemmTile& t) { plainTile(t, kRows + 1); }...};
   for (int rows = 0; rows < floats.tileRows; ++rows)
     std::fill_n(table.tiles[rows], 2 * floats.panelVectors, tiles[rows]);
@@ -92,8 +108,8 @@ inline void plainPack(const PackSource& source, int64_t begin, int64_t end, floa
   }
 }
 
-// The table that a machine with AMX would have.
-inline const GemmTable& tilePairTable() {
+// Of bfloat16, in panels of tiles.
+inline const GemmTable& plainVectors() {
   static const GemmTable floats = [] {
     GemmTable table = gemmTable();
     table.lanes = TileLimits::kWords;
@@ -101,8 +117,7 @@ inline const GemmTable& tilePairTable() {
     table.pack = plainPack;
     return table;
   }();
-  static const GemmTable vectors = plainTable(floats);
-  static const GemmTable table = tileTable<EmulatedTiles>(vectors);
+  static const GemmTable table = plainTable(floats);
   return table;
 }
 
@@ -142,37 +157,40 @@ IntegerGemmTable plainIntegerTable(std::integer_sequence<int, kRows...>) {
   return table;
 }
 
-inline const IntegerGemmTable& tileByteTable() {
-  static const IntegerGemmTable vectors = plainIntegerTable(std::make_integer_sequence<int, 7>());
-  static const IntegerGemmTable table = tileTable<EmulatedTiles>(vectors);
+inline const IntegerGemmTable& plainBytes() {
+  static const IntegerGemmTable table = plainIntegerTable(std::make_integer_sequence<int, 7>());
   return table;
 }
 
-// The table that this machine's kernels for vectors would have with AMX; NULL if it lacks them.
-inline const GemmTable* tilePairTableOfMachine() {
-  if (!bfloat16VectorTable()) return nullptr;
-  static const GemmTable table = tileTable<EmulatedTiles>(*bfloat16VectorTable());
-  return &table;
-}
-inline const IntegerGemmTable* tileByteTableOfMachine() {
-  if (!integerVectorTable().usesBytes) return nullptr;
-  static const IntegerGemmTable table = tileTable<EmulatedTiles>(integerVectorTable());
-  return &table;
-}
+// The tables of a machine with AMX: emulated tiles on top of kernels for vectors.
+struct EmulatedTables {
+  GemmTable pairs, pairsInParts;
+  IntegerGemmTable bytes;
+  TileTables all{&pairs, &pairsInParts, &bytes};
 
-// Runs what uses operators with emulated tiles: those on plain kernels, and those on the machine's.
+  EmulatedTables(const GemmTable& vectors, const IntegerGemmTable& byteVectors)
+      : pairs(tileTable<EmulatedTiles>(vectors)),
+        pairsInParts(tileTable<EmulatedTiles>(vectors, 2)),
+        bytes(tileTable<EmulatedTiles>(byteVectors)) {}
+  EmulatedTables(const EmulatedTables&) = delete;
+};
+
+// Calls body(tables) with those on plain kernels, and with those on the machine's if it has such; operators use them
+// meanwhile.
 template <class Body>
 void withEmulatedTiles(const Body& body) {
-  static const TileTables plain{&tilePairTable(), &tileByteTable()};
-  static const TileTables machine{tilePairTableOfMachine(), tileByteTableOfMachine()};
-  for (const TileTables* tables : {&plain, &machine}) {
-    if (!tables->pairs || !tables->bytes) continue;
-    SCOPED_TRACE(tables == &plain ? "emulated tiles" : "emulated tiles, kernels of the machine");
-    setTileTablesForTest(tables);
-    body();
+  const auto run = [&](const EmulatedTables& tables, const char* what) {
+    SCOPED_TRACE(what);
+    setTileTablesForTest(&tables.all);
+    body(tables);
     setTileTablesForTest(nullptr);
     EXPECT_EQ(EmulatedTiles::holders(), 0);
-  }
+  };
+  static const EmulatedTables plain(plainVectors(), plainBytes());
+  run(plain, "emulated tiles on plain kernels");
+  if (!bfloat16VectorTable() || !integerVectorTable().usesBytes) return;
+  static const EmulatedTables machine(*bfloat16VectorTable(), integerVectorTable());
+  run(machine, "emulated tiles on the machine's kernels");
 }
 
 }  // namespace max::test

@@ -5,15 +5,16 @@
 #include <tuple>
 #include <utility>
 
+#include "ops/cpu/narrow.h"
 #include "plain_words.h"
 #include "weights_harness.h"
 
 namespace max {
 namespace {
 
+using test::EmulatedTables;
 using test::plainSpread;
 using test::plainTable;
-using test::tilePairTable;
 
 float rounded(float value) { return floatFromBFloat16(bfloat16FromFloat(value)); }
 
@@ -157,13 +158,10 @@ TEST(BFloat16Gemm, PlainTilesMultiplyRoundedFactors) {
 
 // The tiles of AMX, on every machine.
 TEST(BFloat16Gemm, EmulatedTilesMultiplyRoundedFactors) {
-  checkProducts(tilePairTable(), "short", 60, 70);
-  checkProducts(tilePairTable(), "long", 4, 1200);
-  if (const GemmTable* table = test::tilePairTableOfMachine()) {
-    checkProducts(*table, "short, kernels of the machine", 60, 70);
-    checkProducts(*table, "long, kernels of the machine", 4, 1200);
-  }
-  EXPECT_EQ(test::EmulatedTiles::holders(), 0);
+  test::withEmulatedTiles([](const EmulatedTables& tables) {
+    checkProducts(tables.pairs, "short", 50, 70);
+    checkProducts(tables.pairs, "long", 4, 1200);
+  });
 }
 
 TEST(BFloat16Gemm, MachinesTilesMultiplyRoundedFactors) {
@@ -245,34 +243,136 @@ Ref<Tensor> filled(const Shape& shape, float value) {
   return tensor;
 }
 
-void checkErrors() {
+// Factors of `parts` numbers. `worst`: where rounding costs most.
+void checkErrors(int parts, float worst, double bound) {
   RandomTensors random(72);
   NodeUnderTest matMul("", "MatMul"), conv(kMaxDomain, "Conv");
-  matMul->products = conv->products = DType::BFloat16;
+  for (NodeUnderTest* node : {&matMul, &conv}) {
+    (*node)->products = DType::BFloat16;
+    (*node)->productParts = parts;
+  }
   conv->attributes.set("kernel_shape", std::vector<int64_t>{3, 3});
-  // Halfway between two numbers, where rounding costs most: 99 % of the bound.
-  const float worst = 1 + 1.f / 256;
-  checkBound(matMul, {filled({5, 3000}, worst), filled({3000, 40}, worst)}, {5, 40}, "worst factors");
-  EXPECT_EQ(matMul.run({filled({1, 64}, worst), filled({64, 1}, worst)}, {{1, 1}}, "", 1, 2u)[0]->as<float>()[0], 64.f);
+  const auto check = [&](NodeUnderTest& node, const Tensors& inputs, const Shape& output, const char* what) {
+    checkBound(node, inputs, output, what, 2, bound);
+  };
+  check(matMul, {filled({5, 3000}, worst), filled({3000, 40}, worst)}, {5, 40}, "worst factors");
+  const Tensors result = matMul.run({filled({1, 64}, worst), filled({64, 1}, worst)}, {{1, 1}}, "", 1, 2u);
+  const double exact = 64 * double{worst} * double{worst};
+  EXPECT_GT(exact - double{result[0]->as<float>()[0]}, 0.94 * bound * exact);
   for (int64_t depth : {1, 7, 64, 501, 3000})
-    checkBound(matMul, {random.floats({17, depth}), random.floats({depth, 50})}, {17, 50}, "random factors");
-  checkBound(conv, {random.floats({1, 9, 8, 33}), random.floats({20, 33, 3, 3})}, {1, 7, 6, 20}, "convolution");
+    check(matMul, {random.floats({17, depth}), random.floats({depth, 50})}, {17, 50}, "random factors");
+  check(conv, {random.floats({1, 9, 8, 33}), random.floats({20, 33, 3, 3})}, {1, 7, 6, 20}, "convolution");
   for (const int64_t channels : {1, 3, 4, 15})
-    checkBound(conv, {random.floats({2, 9, 8, channels}), random.floats({20, channels, 3, 3})}, {2, 7, 6, 20},
-               "few channels");
+    check(conv, {random.floats({2, 9, 8, channels}), random.floats({20, channels, 3, 3})}, {2, 7, 6, 20},
+          "few channels");
+  conv->attributes.set("group", int64_t{3});
+  check(conv, {random.floats({1, 6, 9, 63}), random.floats({60, 21, 3, 3})}, {1, 4, 7, 60}, "groups");
 }
+
+constexpr float kWorst = 1 + 1.f / 256;  // halfway between two numbers
 
 TEST(BFloat16Gemm, ErrorsStayWithinTheirBound) {
   if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
-  checkErrors();
+  checkErrors(1, kWorst, kBound);
 }
 
 TEST(BFloat16Gemm, ErrorsOfEmulatedTilesStayWithinTheirBound) {
-  test::withEmulatedTiles([] {
+  test::withEmulatedTiles([](const EmulatedTables&) {
     const int64_t before = test::EmulatedTiles::configurations();
-    checkErrors();
+    checkErrors(1, kWorst, kBound);
     EXPECT_GT(test::EmulatedTiles::configurations(), before);
   });
+}
+
+// docs/numerics.md: at most 2^-15 of the sum of the products' magnitudes, and what sums of float32 lose.
+constexpr double kPartsBound = 1. / 32768 + 1e-6;
+constexpr float kWorstInParts = 1 + 1.f / 256 - 1.f / (1 << 17) - 1.f / (1 << 23);
+
+TEST(BFloat16Gemm, FactorsInPartsStayWithinTheirBound) {
+  test::withEmulatedTiles([](const EmulatedTables&) {
+    checkErrors(2, kWorstInParts, kPartsBound);
+    RandomTensors random(79);
+    const Tensors in = {random.floats({2, 7, 7, 21}), random.floats({90, 21, 1, 1}), random.floats({90, 1, 3, 3})};
+    NodeUnderTest expand(kMaxDomain, "ExpandConv");
+    expand->products = DType::BFloat16;
+    expand->productParts = 2;
+    expand->attributes.set("pads", std::vector<int64_t>{1, 1, 1, 1});
+    expand->attributes.set("group", int64_t{90});
+    checkBound(expand, in, {2, 7, 7, 90}, "expansion", 6, kPartsBound);
+    NodeUnderTest transposed(kMaxDomain, "ConvTranspose");
+    transposed->products = DType::BFloat16;
+    transposed->productParts = 2;
+    transposed->attributes.set("strides", std::vector<int64_t>{2, 2});
+    checkBound(transposed, {random.floats({1, 5, 7, 21}), random.floats({21, 12, 2, 2})}, {1, 10, 14, 12}, "transposed",
+               2, kPartsBound);
+  });
+}
+
+TEST(BFloat16Gemm, RecurrentLayersTakeFactorsInParts) {
+  test::withEmulatedTiles([](const EmulatedTables&) {
+    RandomTensors random(80);
+    NodeUnderTest node("", "LSTM");
+    node->attributes.set("hidden_size", int64_t{40});
+    const Tensors in = {random.floats({7, 5, 31}), random.floats({1, 160, 31}, 0.3f),
+                        random.floats({1, 160, 40}, 0.3f)};
+    const std::vector<Shape> out = {{7, 1, 5, 40}, {1, 5, 40}};
+    const Tensors exact = node.run(in, out, "reference"), floats = node.run(in, out, "recurrent_f32", 1, 6u);
+    node->products = DType::BFloat16;
+    node->productParts = 2;
+    const Tensors actual = node.run(in, out, "", 2, 6u);
+    expectNear(*actual[0], *exact[0], 1e-4f, "parts");
+    EXPECT_NE(std::memcmp(actual[0]->data(), floats[0]->data(), actual[0]->bytes()), 0);
+  });
+}
+
+// Nothing but products with weights takes parts; without tiles nothing does.
+TEST(BFloat16Gemm, HighPrecisionIsThatOfTiles) {
+  RandomTensors random(81);
+  const Tensors in = {random.floats({1, 2, 9, 32}), random.floats({1, 2, 50, 32}), random.floats({1, 2, 50, 32})};
+  const auto bytesOf = [&](int parts) {
+    NodeUnderTest node(kMaxDomain, "Attention");
+    if (parts > 1) node->products = DType::BFloat16;
+    node->productParts = parts;
+    const Tensors result = node.run(in, {{1, 2, 9, 32}});
+    return std::string(result[0]->as<char>(), result[0]->bytes());
+  };
+  const auto precision = [] { return cpuOperators().precisionFor(MAX_PRECISION_HIGH); };
+  EXPECT_EQ(precision(),
+            cpuTarget() >= CpuTarget::Amx && bfloat16GemmTable() ? MAX_PRECISION_HIGH : MAX_PRECISION_HIGHEST);
+  test::withEmulatedTiles([&](const EmulatedTables& tables) {
+    EXPECT_EQ(precision(), MAX_PRECISION_HIGH);
+    EXPECT_EQ(bytesOf(2), bytesOf(1));
+    Node node;
+    node.products = DType::BFloat16;
+    node.productParts = 2;
+    EXPECT_EQ(&gemmTableFor(node), &tables.pairsInParts);
+    EXPECT_FALSE(mayBeNarrow(node));
+    EXPECT_NE(tables.pairsInParts.layout(), tables.pairs.layout());
+  });
+}
+
+TEST(BFloat16Gemm, SecondPartsAreWhatRoundingTakesAway) {
+  const float infinity = std::numeric_limits<float>::infinity();
+  const std::vector<float> from = {1,       kWorst,   kWorstInParts, -kWorst, 0,        -0.f,   3.39e38f,
+                                   3.4e38f, infinity, -infinity,     1e-38f,  1.23e-5f, 1e-40f, 2.5f,
+                                   1e30f,   -7.77f,   0.1f,          0.3f,    -1e10f};
+  const auto check = [&](const GemmTable& table) {
+    std::vector<uint16_t> rests(from.size() + 1, 7), expected(from.size());
+    table.narrowRest(from.data(), static_cast<int64_t>(from.size()), rests.data());
+    test::plainNarrowRest(from.data(), static_cast<int64_t>(from.size()), expected.data());
+    EXPECT_EQ(rests.back(), 7);
+    for (size_t i = 0; i < from.size(); ++i) {
+      const float rest = floatFromBFloat16(rests[i]), first = rounded(from[i]);
+      EXPECT_NEAR(rest, floatFromBFloat16(expected[i]), std::numeric_limits<float>::min()) << from[i];
+      if (std::isfinite(first)) {
+        EXPECT_NEAR(double{first} + double{rest}, double{from[i]}, double{std::fabs(from[i])} / 65536 + 2e-38);
+      } else {
+        EXPECT_EQ(rest, 0) << from[i];
+      }
+    }
+  };
+  check(test::plainVectors());
+  if (const GemmTable* table = bfloat16VectorTable()) check(*table);
 }
 
 // What the convolution adds up are products, rounded once more. Large images are computed in strips.

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Values that are bfloat16 in memory at the precision `medium`: kernels that read and write them, and which values the
 // compiler chooses.
+#include <algorithm>
 #include <array>
 
 #include "base/half.h"
 #include "executor_helpers.h"
 #include "interpreter.h"
 #include "ops/cpu/convolution/winograd.h"
-#include "ops/cpu/matrix/gemm.h"
+#include "plain_words.h"
 #include "weights_harness.h"
 
 namespace max {
@@ -367,6 +368,27 @@ TEST(Narrow, FactorsKeepTheirBits) {
   EXPECT_EQ(without.narrowValues(), 0);
   for (const size_t i : {size_t{0}, size_t{1}})
     EXPECT_EQ(std::memcmp(with.outputs[i].data(), without.outputs[i].data(), with.outputs[i].bytes()), 0) << i;
+}
+
+// The precision `high` keeps values as they are: parts are made of them.
+TEST(Narrow, FactorsInPartsStayFloats) {
+  const auto build = [](test::Builder& b) {
+    Value* x = b.op("Conv", {b.input({2, 32, 9, 9}), b.random({48, 32, 1, 1}), b.random({48})});
+    x = b.op("Reshape", {b.op("Conv", {b.op("Relu", {x}), b.random({20, 48, 1, 1})}), b.ints({2, 20, 81})});
+    b.output(b.op("MatMul", {b.op("Relu", {b.op("MatMul", {x, b.random({81, 40})})}), b.random({40, 8})}));
+  };
+  test::withEmulatedTiles([&](const test::EmulatedTables&) {
+    CompileOptions highest, high;
+    high.precision = MAX_PRECISION_HIGH;
+    const Network floats(build, {2, 32, 9, 9}, highest), parts(build, {2, 32, 9, 9}, high);
+    EXPECT_EQ(parts.narrowValues(), 0);
+    const float *expected = floats.outputs[0].as<float>(), *actual = parts.outputs[0].as<float>();
+    const int64_t count = floats.outputs[0].count();
+    const float largest = std::fabs(
+        *std::max_element(expected, expected + count, [](float a, float b) { return std::fabs(a) < std::fabs(b); }));
+    for (int64_t i = 0; i < count; ++i) EXPECT_NEAR(actual[i], expected[i], 1e-4f * largest) << i;
+    EXPECT_NE(std::memcmp(actual, expected, floats.outputs[0].bytes()), 0);
+  });
 }
 
 TEST(Narrow, ViewsAreNarrowToo) {

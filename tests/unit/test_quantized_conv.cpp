@@ -98,7 +98,7 @@ TEST(QuantizedConv, TilesOfRows) {
     expectReference({{0, 3, 12, 4}, {9, 4, 3, 3}, 1, 1, 1, 1}, DType::UInt8, false, false, seed);
   };
   forEachTarget(check);
-  withEmulatedTiles([&] {
+  withEmulatedTiles([&](const EmulatedTables&) {
     const int64_t before = EmulatedTiles::configurations();
     check();
     EXPECT_GT(EmulatedTiles::configurations(), before);

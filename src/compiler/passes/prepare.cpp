@@ -84,7 +84,8 @@ class Donor {
 
   // For already packed constants. Prepared data does not depend on other inputs.
   static bool isSame(const Node& a, const Node& b) {
-    if (a.schema != b.schema || a.products != b.products || a.inputs.size() != b.inputs.size()) return false;
+    if (a.schema != b.schema || a.inputs.size() != b.inputs.size()) return false;
+    if (a.products != b.products || a.productParts != b.productParts) return false;
     if (a.attributes.entries() != b.attributes.entries()) return false;
     bool found = false;
     for (size_t i = 0; i < a.inputs.size(); ++i) {
@@ -231,9 +232,10 @@ size_t constantBytes(const std::vector<Job>& jobs) {
 
 void prepareWeights(Rewriter& rewriter) {
   std::vector<Job> jobs;
-  const bool isMedium = rewriter.options().hostPrecision() == MAX_PRECISION_MEDIUM;
+  const MaxPrecision precision = rewriter.options().hostPrecision();
   for (Node* node : rewriter.graph().nodes()) {
-    node->products = isMedium ? DType::BFloat16 : DType::Float32;
+    node->products = precision == MAX_PRECISION_HIGHEST ? DType::Float32 : DType::BFloat16;
+    node->productParts = precision == MAX_PRECISION_HIGH ? 2 : 1;
     const OpRow* row = rewriter.options().operators.find(node->domain(), node->op());
     if (row && row->prepare && !node->prepared && !node->placed) jobs.push_back({node, row});
   }

@@ -25,8 +25,9 @@ std::optional<Digest> keyOf(const PackedForm& form, const Tensor& weights) {
   if (!hasher) return std::nullopt;
   hasher->add(form.source);
   const PackLayout layout = form.table.layout();
-  for (const int64_t number : {form.matrices, form.rows, form.columns, int64_t{layout.lanes},
-                               int64_t{layout.panelVectors}, int64_t{layout.wordElements}, int64_t{form.winogradSide}})
+  for (const int64_t number :
+       {form.matrices, form.rows, form.columns, int64_t{layout.lanes}, int64_t{layout.panelVectors},
+        int64_t{layout.wordElements}, int64_t{layout.parts}, int64_t{form.winogradSide}})
     hasher->add(static_cast<uint64_t>(number));
   for (const int64_t number : form.details) hasher->add(static_cast<uint64_t>(number));
   return hasher->finish();

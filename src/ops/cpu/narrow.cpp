@@ -24,6 +24,6 @@ NarrowOperands narrowTogether(const Node& node, size_t inputs) {
   return {(1u << inputs) - 1, (1u << node.outputs.size()) - 1, true};
 }
 
-bool mayBeNarrow(const Node& node) { return gemmTableFor(node).wordElements == 2; }
+bool mayBeNarrow(const Node& node) { return gemmTableFor(node).takesNarrow(); }
 
 }  // namespace max

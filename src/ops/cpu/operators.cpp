@@ -3,6 +3,7 @@
 #include "ops/cpu/elementwise/lower.h"
 #include "ops/cpu/kept_weights.h"
 #include "ops/cpu/matrix/gemm.h"
+#include "ops/cpu/matrix/tile_tables.h"
 #include "ops/cpu/packed.h"
 #include "ops/cpu/weights_cache.h"
 #include "ops/families.h"
@@ -25,8 +26,8 @@ class CpuOperators final : public OperatorLibrary {
   bool canFuse(const Node& node) const override { return canFuseElementwise(node); }
   size_t maxFusedInputs() const override { return kMaxElementwiseInputs; }
   MaxPrecision precisionFor(MaxPrecision wanted) const override {
-    const bool isMedium = wanted == MAX_PRECISION_MEDIUM && bfloat16GemmTable();
-    return isMedium ? MAX_PRECISION_MEDIUM : MAX_PRECISION_HIGHEST;
+    const bool isFaster = wanted == MAX_PRECISION_HIGH ? tileTables() != nullptr : bfloat16GemmTable() != nullptr;
+    return isFaster ? wanted : MAX_PRECISION_HIGHEST;
   }
   Ref<Prepared> recallWeights(const std::string& folder, const Node& node,
                               std::span<const Tensor* const> constants) const override {

@@ -35,7 +35,7 @@ PackSource filterSource(const float* weights, const Shape& shape, int64_t groups
 
 // Whether a product of words reads a copy of the input, whose few channels are an even number.
 bool copiesWords(const GemmTable& table, const Attributes& attributes, const Shape& weights) {
-  if (table.wordElements == 1 || weights[1] >= kChannelsWorthATap || readers::readGroups(attributes) != 1) return false;
+  if (!table.takesNarrow() || weights[1] >= kChannelsWorthATap || readers::readGroups(attributes) != 1) return false;
   const readers::Window last = readers::readWindows(attributes, weights.dims().subspan(2)).axes.back();
   return last.size > 1 && last.dilation == 1;
 }

@@ -87,7 +87,7 @@ class ExpandConvOp final : public OpKernel {
       : shape_(depthwiseShape(request)),
         channels_(request.inputs[X].shape.back()),
         readsNarrow_(isNarrow(request.inputs[X])),
-        keepsNarrow_(table.wordElements == 2 && depthwiseTakesNarrow(request.node, request.inputs[Weights].shape)),
+        keepsNarrow_(table.takesNarrow() && depthwiseTakesNarrow(request.node, request.inputs[Weights].shape)),
         strips_(shape_, elementBytes(), request.lanes),
         table_(table),
         weights_(weightsOf(request, table)),

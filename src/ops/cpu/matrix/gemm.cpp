@@ -11,6 +11,7 @@
 #include "base/interrupt_point.h"
 #include "graph/activations.h"
 #include "graph/readers/matrix.h"
+#include "ops/cpu/matrix/tile_tables.h"
 #include "ops/cpu/matrix/tiles.h"
 
 namespace max {
@@ -64,11 +65,14 @@ Panels::Panels(int lanes_, int panelVectors, int64_t columns_) : lanes(lanes_), 
 }
 
 int64_t packedCount(const GemmTable& table, int64_t rows, int64_t columns) {
-  return checkedMultiply(table.wordsOf(rows), Panels(table.lanes, table.panelVectors, columns).paddedColumns());
+  return checkedMultiply(table.parts * table.wordsOf(rows),
+                         Panels(table.lanes, table.panelVectors, columns).paddedColumns());
 }
 
 const GemmTable& gemmTableFor(const Node& node) {
-  const GemmTable* words = node.products == DType::BFloat16 ? bfloat16GemmTable() : nullptr;
+  if (node.products != DType::BFloat16) return gemmTable();
+  const TileTables* tiles = tileTables();
+  const GemmTable* words = node.productParts == 1 ? bfloat16GemmTable() : tiles ? tiles->pairsInParts : nullptr;
   return words ? *words : gemmTable();
 }
 
@@ -78,6 +82,15 @@ void packPanelAsWords(const GemmTable& table, const PackSource& source, int64_t 
   WorkCounter work;
   for (int64_t k = 0; k < rows; k += 2, floats += 2 * width, packed += width, work.pass(width))
     table.pair(floats, k + 1 < rows ? floats + width : nullptr, width, packed);
+  if (table.parts == 1) return;
+  WorkVector<uint16_t> rests(static_cast<size_t>(2 * width));
+  uint16_t *first = rests.data(), *second = first + width;
+  floats -= alignUp(rows, 2) * width;
+  for (int64_t k = 0; k < rows; k += 2, floats += 2 * width, packed += width, work.pass(2 * width)) {
+    table.narrowRest(floats, width, first);
+    if (k + 1 < rows) table.narrowRest(floats + width, width, second);
+    table.pairNarrow(first, k + 1 < rows ? second : nullptr, width, width, packed);
+  }
 }
 
 namespace {
@@ -91,10 +104,11 @@ void packWords(const GemmTable& table, const PackSource& source, float* packed, 
     WorkVector<float> floats(static_cast<size_t>(rows * panels.width(0)));
     for (int64_t panel = begin; panel < end; ++panel) {
       const int64_t first = panels.begin(panel), width = panels.width(panel);
+      float* to = packed + first * words * table.parts;
       PackSource part = source;
       part.data += first * source.columnStride;
       part.columns = std::min(width, source.columns - first);
-      packPanelAsWords(table, part, width, floats.data(), packed + first * words);
+      packPanelAsWords(table, part, width, floats.data(), to);
     }
   };
   parallelFor(isSmall ? 1 : lanes, panels.count, isSmall ? std::max<int64_t>(panels.count, 1) : 1, body);
@@ -137,7 +151,8 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
   if (partialSums_ != PartialSums::Float32) sumBytes_ = static_cast<size_t>(sums) * sizeof(double);
   if (keepsRows()) wordBytes_ = kRowsKeyBytes;
   if (convertsRows_)
-    wordBytes_ += static_cast<size_t>(alignUp(checkedMultiply<int64_t>(4, checkedMultiply(blockRows, wordStride_))));
+    wordBytes_ += static_cast<size_t>(
+        alignUp(checkedMultiply<int64_t>(4, checkedMultiply(table_->parts * blockRows, wordStride_))));
   if (narrowC_) partBytes_ = static_cast<size_t>(alignUp(4 * sums));
 }
 
@@ -204,6 +219,7 @@ void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, co
   HeldTiles held;
   GemmTile tile{};
   tile.vectors = table_->vectors;
+  if (table_->parts == 2) tile.rowPart = wordStride_;
   tile.held = &held;
   tile.ldr = operands.ldr;
   tile.ldn = operands.ldc;
@@ -237,7 +253,8 @@ void Gemm::dropZeroTaps(const float* zeroRow, int64_t count, const float** point
 void Gemm::narrowRows(const GemmOperands& operands, int64_t tile0, int64_t tile1, int64_t offset,
                       const float** pointers) const {
   // Rows without gaps between them become words all at once.
-  const bool isDense = !operands.rowFunction && operands.lda == rowDepth_ && rowDepth_ == 2 * wordStride_;
+  const bool isDense =
+      !operands.rowFunction && operands.lda == rowDepth_ && rowDepth_ == 2 * wordStride_ && table_->parts == 1;
   const int tileRows = table_->tileRows;
   float* words = wordsOf(pointers);
   const float* const* from = pointers;
@@ -245,7 +262,7 @@ void Gemm::narrowRows(const GemmOperands& operands, int64_t tile0, int64_t tile1
   for (int64_t tile = tile0; tile < tile1; ++tile, from += rowTaps_ * tileRows, pointers += tileRows) {
     const int64_t count = tileBegin(tile + 1) - tileBegin(tile);
     if (isDense) table_->narrow(from[0] + offset, count * rowDepth_, reinterpret_cast<uint16_t*>(words));
-    for (int64_t i = 0; i < count; ++i, words += wordStride_, work.pass(depth_)) {
+    for (int64_t i = 0; i < count; ++i, words += table_->parts * wordStride_, work.pass(depth_)) {
       if (!isDense) narrowRow(from + i, offset, words);
       pointers[i] = words;
     }
@@ -253,10 +270,13 @@ void Gemm::narrowRows(const GemmOperands& operands, int64_t tile0, int64_t tile1
 }
 
 void Gemm::narrowRow(const float* const* taps, int64_t offset, float* to) const {
-  auto* elements = reinterpret_cast<uint16_t*>(to);
-  for (int64_t tap = 0; tap < rowTaps_; ++tap, taps += table_->tileRows, elements += rowDepth_)
-    table_->narrow(*taps + offset, rowDepth_, elements);
-  if (rowTaps_ * rowDepth_ % 2) *elements = 0;
+  for (int part = 0; part < table_->parts; ++part, to += wordStride_) {
+    const auto narrow = part == 0 ? table_->narrow : table_->narrowRest;
+    auto* elements = reinterpret_cast<uint16_t*>(to);
+    for (int64_t tap = 0; tap < rowTaps_; ++tap, elements += rowDepth_)
+      narrow(taps[tap * table_->tileRows] + offset, rowDepth_, elements);
+    if (rowTaps_ * rowDepth_ % 2) *elements = 0;
+  }
 }
 
 void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, int64_t tile0,
@@ -267,7 +287,8 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
   tile.bStride = operands.ldb && !usesTail ? operands.ldb : width;
   const float* b = usesTail       ? operands.bTail + at.bTail
                    : operands.ldb ? operands.b + at.b + column
-                                  : operands.b + at.b + column * taps_ * depth_;
+                                  : operands.b + at.b + column * taps_ * depth_ * table_->parts;
+  if (table_->parts == 2) tile.bPart = taps_ * depth_ * width;
   tile.bias = operands.bias ? operands.bias + at.bias + column : nullptr;
   tile.ldc = narrowC_ ? width : operands.ldc;
   float* c = narrowC_ ? partsOf(pointers) : operands.c + at.c + tileBegin(tile0) * operands.ldc + column;

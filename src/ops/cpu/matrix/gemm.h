@@ -10,7 +10,9 @@
 //
 // Products of bfloat16 work on words of two elements along k: B is packed as words, and rows of A are words in memory,
 // or each task converts its rows to words, one row after the other over all taps. To a micro-kernel, words are rows of
-// half as many floats.
+// half as many floats. Factors can be the sum of two parts, a bfloat16 and the rest as another; their products are
+// those of the first parts, and of each with the other's second. Words of second parts lie behind all those of the
+// first, in each row of A and in each panel of B.
 #pragma once
 
 #include <cstdint>
@@ -91,12 +93,13 @@ struct GemmTile {
   HeldTiles* held = nullptr;
   const float* sums = nullptr;  // what another kernel summed up; NULL = none
   int64_t sumStride = 0;
+  int64_t rowPart = 0, bPart = 0;  // floats from first parts to second ones; 0 = none
 };
 using GemmTileFunction = void (*)(const GemmTile& tile);
 
 // The order of packed weights.
 struct PackLayout {
-  int lanes, panelVectors, wordElements;
+  int lanes, panelVectors, wordElements, parts;
   bool operator==(const PackLayout&) const = default;
 };
 
@@ -145,13 +148,17 @@ struct GemmTable {
   void (*pairNarrow)(const uint16_t* first, const uint16_t* second, int64_t count, int64_t width, float* words);
 
   // With tiles of AMX (ops/cpu/matrix/tile_gemm.h):
-  GemmTileFunction anyTile = nullptr;  // of all sizes; NULL = see `tiles`
-  const GemmTable* vectors = nullptr;  // the same products with vectors
-  int64_t step = 1;                    // words of k that kernels take at once
-  int rate = 1;                        // products in the time of one of float32 vectors, at the chip's peaks
+  GemmTileFunction anyTile = nullptr;                                            // of all sizes; NULL = see `tiles`
+  const GemmTable* vectors = nullptr;                                            // the same products with vectors
+  int64_t step = 1;                                                              // words of k that kernels take at once
+  int parts = 1;                                                                 // of each factor
+  void (*narrowRest)(const float* from, int64_t count, uint16_t* to) = nullptr;  // the second part
+  int rate = 1;  // products in the time of one of float32 vectors, at the chip's peaks
 
   int64_t wordsOf(int64_t rows) const { return (rows + wordElements - 1) / wordElements; }
-  PackLayout layout() const { return {lanes, panelVectors, wordElements}; }
+  PackLayout layout() const { return {lanes, panelVectors, wordElements, parts}; }
+  // Operands may be bfloat16 in memory.
+  bool takesNarrow() const { return wordElements == 2 && parts == 1; }
   // For kernels that call tiles themselves.
   const GemmTable& withVectors() const { return vectors ? *vectors : *this; }
 };

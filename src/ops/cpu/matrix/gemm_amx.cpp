@@ -17,9 +17,9 @@ namespace {
 const TileTables* amxTables() {
   const GemmTable* words = bfloat16VectorTable();
   if (!words) return nullptr;  // a build without AVX-512
-  static const GemmTable pairs = tileTable<AmxTiles>(*words);
+  static const GemmTable pairs = tileTable<AmxTiles>(*words), inParts = tileTable<AmxTiles>(*words, 2);
   static const IntegerGemmTable bytes = tileTable<AmxTiles>(integerVectorTable());
-  static const TileTables tables{&pairs, &bytes};
+  static const TileTables tables{&pairs, &inParts, &bytes};
   return &tables;
 }
 

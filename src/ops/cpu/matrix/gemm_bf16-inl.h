@@ -61,6 +61,21 @@ MAX_BF16 void narrow(const float* from, int64_t count, uint16_t* to) {
   }
 }
 
+// What rounding takes away; nothing of what becomes infinite or NaN.
+MAX_BF16 HWY_INLINE __m512 restOf(__m512 x) {
+  const auto half = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(x));
+  const __m512 rounded = _mm512_castsi512_ps(_mm512_slli_epi32(_mm512_cvtepu16_epi32(half), 16));
+  const __mmask16 isFinite = _mm512_cmp_ps_mask(_mm512_abs_ps(rounded), _mm512_set1_ps(3.4e38f), _CMP_LT_OQ);
+  return _mm512_maskz_sub_ps(isFinite, x, rounded);
+}
+MAX_BF16 void narrowRest(const float* from, int64_t count, uint16_t* to) {
+  for (int64_t k = 0; k < count; k += kLanes) {
+    const __mmask16 mask = firstElements(count - k);
+    const __m256bh part = _mm512_cvtneps_pbh(restOf(_mm512_maskz_loadu_ps(mask, from + k)));
+    _mm256_mask_storeu_epi16(to + k, mask, reinterpret_cast<__m256i>(part));
+  }
+}
+
 template <int kRows, int kVectors>
 MAX_BF16 HWY_INLINE void addNarrowResidual(Tile<kRows, kVectors>& tile, const GemmTile& t, int64_t tail) {
   const uint16_t* from = t.narrowResidual;
@@ -298,6 +313,7 @@ constexpr GemmTable makeWordTable() {
   table.floats = &kGemmTable;
   table.narrow = narrow;
   table.narrowFunction = narrowFunction;
+  table.narrowRest = narrowRest;
   table.spread = spread;
   table.pair = pair;
   table.pairNarrow = pairNarrow;

@@ -27,7 +27,7 @@ inline void runVectors(GemmTile t) {
 
 template <class Tiles>
 void multiplyTile(const GemmTile& t) {
-  if (t.count <= kFewTileRows && t.taps == 1) return runVectors(t);
+  if (t.count <= kFewTileRows && t.taps == 1 && t.rowPart == 0) return runVectors(t);
   GemmTile rest = t;
   rest.taps = 0;
   alignas(64) float sums[BlockTiles::kRows * BlockTiles::kColumns];
@@ -43,16 +43,22 @@ void multiplyTile(const GemmTile& t) {
                                  kFloat * t.bStride,
                                  reinterpret_cast<const std::byte*>(t.ahead),
                                  kFloat * t.aheadStep};
-    sumProducts<Tiles, DotPairs, float>({&words, 1}, t.columns, *t.held, sums, kFloat * BlockTiles::kColumns);
+    // Small products first.
+    TileWords<float> products[] = {words, words, words};
+    products[0].offset += t.rowPart;
+    products[1].b = t.b + t.bPart;
+    products[0].ahead = products[1].ahead = nullptr;
+    const auto used = std::span<const TileWords<float>>(products).last(t.rowPart ? 3 : 1);
+    sumProducts<Tiles, DotPairs, float>(used, t.columns, *t.held, sums, kFloat * BlockTiles::kColumns);
     rest.sums = sums;
     rest.sumStride = BlockTiles::kColumns;
   }
   runVectors(rest);
 }
 
-// `vectors`: of bfloat16.
+// `vectors`: of bfloat16. Two parts of each factor make three products.
 template <class Tiles>
-GemmTable tileTable(const GemmTable& vectors) {
+GemmTable tileTable(const GemmTable& vectors, int parts = 1) {
   GemmTable table = vectors;
   table.tileRows = BlockTiles::kRows;
   table.panelVectors = static_cast<int>(BlockTiles::kColumns / TileLimits::kWords);
@@ -60,7 +66,8 @@ GemmTable tileTable(const GemmTable& vectors) {
   table.anyTile = multiplyTile<Tiles>;
   table.vectors = &vectors;
   table.step = TileLimits::kWords;
-  table.rate = 16;
+  table.parts = parts;
+  table.rate = parts == 1 ? 16 : 5;
   return table;
 }
 

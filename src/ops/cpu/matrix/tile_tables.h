@@ -8,7 +8,8 @@
 namespace max {
 
 struct TileTables {
-  const GemmTable* pairs;  // of bfloat16
+  const GemmTable* pairs;         // of bfloat16
+  const GemmTable* pairsInParts;  // of two for each factor
   const IntegerGemmTable* bytes;
 };
 const TileTables* tileTables();  // of cpuTarget(); NULL = without tiles
