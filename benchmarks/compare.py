@@ -115,7 +115,8 @@ def machine():
     text = pathlib.Path("/proc/cpuinfo").read_text()
     model = re.search(r"model name\s*:\s*(.+)", text)
     flags = set(re.search(r"flags\s*:\s*(.+)", text).group(1).split()) if "flags" in text else set()
-    units = [name for flag, name in (("avx2", "AVX2"), ("avx512f", "AVX-512"), ("avx512_vnni", "VNNI"), ("avx512_bf16", "BF16")) if flag in flags]
+    names = {"avx2": "AVX2", "avx512f": "AVX-512", "avx512_vnni": "VNNI", "avx512_bf16": "BF16", "amx_tile": "AMX"}
+    units = [name for flag, name in names.items() if flag in flags]
     return f"{model.group(1).strip() if model else platform.machine()}, {os.cpu_count()} CPUs, {', '.join(units)}"
 
 

@@ -83,15 +83,13 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 
-#if defined(__x86_64__)
-#include <immintrin.h>
-#endif
-
 #include <algorithm>
 #include <barrier>
 #include <chrono>
 #include <thread>
 #include <vector>
+
+#include "ops/cpu/matrix/amx_tiles.h"
 
 namespace max {
 
@@ -126,6 +124,23 @@ __attribute__((target("avx512f,avx512vnni"))) float runBytes(int64_t iterations)
   return static_cast<float>(_mm_cvtsi128_si32(_mm512_castsi512_si128(x[0])));
 }
 constexpr Peak kBytes = {runBytes, 2. * 4 * 16 * kSums};
+
+// Four tiles of sums, as products have them.
+template <class Dot>
+float runTiles(int64_t iterations) {
+  HeldTiles held;
+  held.shapeFor<AmxTiles>(BlockTiles::kRows);
+  for (int64_t n = 0; n < iterations; ++n) {
+    Dot::template add<AmxTiles, 0, 4, 6>();
+    Dot::template add<AmxTiles, 1, 4, 7>();
+    Dot::template add<AmxTiles, 2, 5, 6>();
+    Dot::template add<AmxTiles, 3, 5, 7>();
+  }
+  return 0;
+}
+constexpr double kTileWords = 4. * 16 * 16 * 16;
+constexpr Peak kTilePairs = {runTiles<DotPairs>, 2 * 2 * kTileWords};
+constexpr Peak kTileBytes = {runTiles<DotBytes>, 2 * 4 * kTileWords};
 #endif
 
 }  // namespace
@@ -134,6 +149,7 @@ const Peak& floatPeak() { return MAX_CHOOSE_TARGET(kFloats); }
 
 const Peak& bfloat16Peak() {
 #if defined(__x86_64__)
+  if (cpuTarget() >= CpuTarget::Amx) return kTilePairs;
   if (cpuTarget() >= CpuTarget::Avx512Bf16) return kBFloat16;
 #endif
   return floatPeak();
@@ -141,6 +157,7 @@ const Peak& bfloat16Peak() {
 
 const Peak& integerPeak() {
 #if defined(__x86_64__)
+  if (cpuTarget() >= CpuTarget::Amx) return kTileBytes;
   if (cpuTarget() >= CpuTarget::Avx512Vnni) return kBytes;
 #endif
   return MAX_CHOOSE_TARGET(kIntegers);

@@ -23,10 +23,11 @@ inline float elementOf(const float* words, int64_t word, int half) {
 inline float finished(const GemmTile& t, int64_t m, int64_t n, float sum) {
   sum *= t.epilogue->alpha;
   if (t.bias && t.epilogue->alpha != 1) sum += t.bias[n];
-  if (t.residual) sum += t.residual[m * t.ldr + n];
-  if (t.narrowResidual) sum += floatFromBFloat16(t.narrowResidual[m * t.ldr + n]);
+  float residual = t.residual ? t.residual[m * t.ldr + n] : 0;
+  if (t.narrowResidual) residual = floatFromBFloat16(t.narrowResidual[m * t.ldr + n]);
+  if (!t.epilogue->addsResidualLast) sum += residual;
   applyActivation(t.epilogue->activation, &sum, 1);
-  return sum;
+  return t.epilogue->addsResidualLast ? sum + residual : sum;
 }
 
 inline void plainTile(const GemmTile& t, int64_t rows) {

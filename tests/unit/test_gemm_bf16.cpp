@@ -47,6 +47,7 @@ struct Product {
     if (random.chance(0.3)) epilogue.alpha = 0.5f;
     if (random.chance(0.3)) epilogue.activation = {true, -0.1f, std::numeric_limits<float>::infinity(), nullptr, 0, 0};
     if (random.chance(0.3)) epilogue.activation.function = findFloatTileFunction(ElementOp::Abs);
+    epilogue.addsResidualLast = random.chance(0.3);
     if (random.chance(0.3)) partialSums = PartialSums::Float64;
     if (narrowResidual) residual = narrowed(*residual);
     std::fill(pixelAt(0), pixelAt(border), 0.f);
@@ -127,9 +128,11 @@ struct Product {
     const int64_t column = group * columns + n;
     sum *= double{epilogue.alpha};
     if (bias) sum += double{bias->as<float>()[column]};
-    if (residual) sum += numberOf(*residual, m * groups * columns + column);
+    const double addend = residual ? numberOf(*residual, m * groups * columns + column) : 0;
+    if (!epilogue.addsResidualLast) sum += addend;
     if (epilogue.activation.clamps) sum = std::max(sum, double{epilogue.activation.low});
-    return epilogue.activation.function ? std::fabs(sum) : sum;
+    if (epilogue.activation.function) sum = std::fabs(sum);
+    return epilogue.addsResidualLast ? sum + addend : sum;
   }
 
   void check(const GemmTable& table, int lanes, const std::string& what) const {
