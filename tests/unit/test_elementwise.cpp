@@ -165,6 +165,34 @@ TEST(Elementwise, LargeTensorsOnManyLanes) {
   }
 }
 
+// So large that results are stored past the caches.
+TEST(Elementwise, StreamedResults) {
+  const auto ramp = [](const Shape& shape, int period) {
+    auto tensor = Tensor::allocate(DType::Float32, shape);
+    auto* values = static_cast<float*>(tensor->mutableData());
+    for (int64_t i = 0; i < tensor->count(); ++i) values[i] = static_cast<float>(i % period - 40);
+    return tensor;
+  };
+  for (const Shape& shape : {Shape{(4 << 20) + 5}, Shape{4099, 1024}, Shape{4100, 1031}}) {
+    const auto x = ramp(shape, 83), y = ramp(shape, 97), r = ramp({shape.back()}, 89);
+    const auto expected = Tensor::allocate(DType::Float32, shape);
+    for (int64_t i = 0; i < x->count(); ++i) {
+      const float u = x->as<float>()[i], sum = u * y->as<float>()[i] + r->as<float>()[i % shape.back()];
+      static_cast<float*>(expected->mutableData())[i] = sum * u;
+    }
+    forEachTarget([&] {
+      ElementwiseBuilder builder;
+      LooseNode add("Add"), mul("Mul"), fused("max", "Elementwise");
+      const auto a = builder.input(DType::Float32), b = builder.input(DType::Float32),
+                 c = builder.input(DType::Float32);
+      builder.output(append(builder, mul, {append(builder, add, {append(builder, mul, {a, b}), c}), a}));
+      fused.node().prepared = builder.finish();
+      const auto result = runOp(fused.node(), {x, y, r}, {{DType::Float32, shape}}, "elementwise", 2).outputs[0];
+      ASSERT_EQ(std::memcmp(result->data(), expected->data(), expected->bytes()), 0) << concat(shape);
+    });
+  }
+}
+
 TEST(Elementwise, CastsAgreeWithReference) {
   Random random(5);
   for (DType from : kAll)

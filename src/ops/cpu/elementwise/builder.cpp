@@ -161,6 +161,28 @@ void eraseDeadInstructions(std::vector<ElementwiseInstruction>& instructions, st
   instructions.assign(kept.rbegin(), kept.rend());
 }
 
+// A product of float32 that only a sum reads becomes one instruction with it.
+void joinProductsWithSums(std::vector<ElementwiseInstruction>& instructions, const std::vector<bool>& isOutput) {
+  std::vector<int> readers(isOutput.begin(), isOutput.end());
+  std::vector<ElementwiseInstruction*> makers(isOutput.size());
+  for (const ElementwiseInstruction& step : instructions)
+    for (int16_t source : step.src)
+      if (source >= 0) ++readers[static_cast<size_t>(source)];
+  const auto productAt = [&](int16_t value) -> ElementwiseInstruction* {
+    ElementwiseInstruction* step = makers[static_cast<size_t>(value)];
+    return readers[static_cast<size_t>(value)] == 1 && step && step->op == ElementOp::Mul ? step : nullptr;
+  };
+  for (ElementwiseInstruction& step : instructions) {
+    makers[static_cast<size_t>(step.dst)] = &step;
+    if (step.op != ElementOp::Add || step.to != DType::Float32) continue;
+    const bool isFirst = productAt(step.src[0]) != nullptr;
+    const ElementwiseInstruction* product = productAt(step.src[isFirst ? 0 : 1]);
+    if (!product) continue;
+    step.op = ElementOp::MulAdd;
+    step.src = {product->src[0], product->src[1], step.src[isFirst ? 1 : 0]};
+  }
+}
+
 // Assigns registers; a register is free again after the last instruction that reads its value.
 class Registers {
  public:
@@ -206,6 +228,8 @@ void ElementwiseBuilder::assignPlaces(ElementwiseProgram& program) {
     live[static_cast<size_t>(outputs_[k])] = true;
     place[static_cast<size_t>(outputs_[k])] = kOutputs + static_cast<int>(k);
   }
+  eraseDeadInstructions(program.instructions, live);
+  joinProductsWithSums(program.instructions, live);
   eraseDeadInstructions(program.instructions, live);
   std::vector<size_t> lastRead(values_.size(), 0);
   for (size_t i = 0; i < program.instructions.size(); ++i)

@@ -3,6 +3,7 @@
 #include "ops/cpu/elementwise/f32.h"
 
 #include <cmath>
+#include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/elementwise/f32.cpp"
@@ -45,16 +46,22 @@ HWY_INLINE M loadCondition(const TileOperands& tile, int64_t i, size_t left) {
   return hn::RebindMask(d, hn::Ne(hn::PromoteTo(di, bytes), hn::Zero(di)));
 }
 
+template <bool kStreamed>
 HWY_INLINE void store(const TileOperands& tile, int64_t i, size_t left, V result) {
   const F d;
   float* to = static_cast<float*>(tile.dst) + i;
-  if (left == 0)
-    hn::StoreU(result, d, to);
-  else
+  if (left == 0) {
+    if constexpr (kStreamed)
+      hn::Stream(result, d, to);
+    else
+      hn::StoreU(result, d, to);
+  } else {
     storePartial(result, d, to, left);
+  }
 }
 
 // A mask becomes bytes 0 and 1.
+template <bool>
 HWY_INLINE void store(const TileOperands& tile, int64_t i, size_t left, M result) {
   const hn::Rebind<uint8_t, F> d8;
   const hn::RebindToSigned<F> di;
@@ -84,31 +91,55 @@ HWY_INLINE M isInfinite(F d, V x, V negativeToo, V positiveToo) {
                 hn::And(hn::Eq(x, hn::Neg(infinity)), positive(d, negativeToo)));
 }
 
+// Calls body(whether results are streamed), a constant.
+template <class Body>
+HWY_INLINE void withStreaming(const TileOperands& tile, const Body& body) {
+  if (tile.isStreamed)
+    body(std::true_type());
+  else
+    body(std::false_type());
+}
+
 template <class Op>
-void unary(const TileOperands& tile) {
+void unary(const TileOperands& operands) {
+  const TileOperands tile = operands;
   const F d;
   const V alpha = hn::Set(d, tile.alpha), beta = hn::Set(d, tile.beta);
-  forEachVector(tile, [&](int64_t i, size_t left)
-                          HWY_ATTR { store(tile, i, left, Op::apply(d, load(tile, 0, i, left), alpha, beta)); });
-}
-
-template <class Op>
-void binary(const TileOperands& tile) {
-  forEachVector(tile, [&](int64_t i, size_t left) HWY_ATTR {
-    store(tile, i, left, Op::apply(F(), load(tile, 0, i, left), load(tile, 1, i, left)));
+  withStreaming(tile, [&](auto streamed) HWY_ATTR {
+    forEachVector(tile, [&](int64_t i, size_t left) HWY_ATTR {
+      store<streamed>(tile, i, left, Op::apply(d, load(tile, 0, i, left), alpha, beta));
+    });
   });
 }
 
 template <class Op>
-void ternary(const TileOperands& tile) {
-  forEachVector(tile, [&](int64_t i, size_t left) HWY_ATTR {
-    store(tile, i, left, Op::apply(F(), load(tile, 0, i, left), load(tile, 1, i, left), load(tile, 2, i, left)));
+void binary(const TileOperands& operands) {
+  const TileOperands tile = operands;
+  withStreaming(tile, [&](auto streamed) HWY_ATTR {
+    forEachVector(tile, [&](int64_t i, size_t left) HWY_ATTR {
+      store<streamed>(tile, i, left, Op::apply(F(), load(tile, 0, i, left), load(tile, 1, i, left)));
+    });
   });
 }
 
-void where(const TileOperands& tile) {
-  forEachVector(tile, [&](int64_t i, size_t left) HWY_ATTR {
-    store(tile, i, left, hn::IfThenElse(loadCondition(tile, i, left), load(tile, 1, i, left), load(tile, 2, i, left)));
+template <class Op>
+void ternary(const TileOperands& operands) {
+  const TileOperands tile = operands;
+  withStreaming(tile, [&](auto streamed) HWY_ATTR {
+    forEachVector(tile, [&](int64_t i, size_t left) HWY_ATTR {
+      store<streamed>(tile, i, left,
+                      Op::apply(F(), load(tile, 0, i, left), load(tile, 1, i, left), load(tile, 2, i, left)));
+    });
+  });
+}
+
+void where(const TileOperands& operands) {
+  const TileOperands tile = operands;
+  withStreaming(tile, [&](auto streamed) HWY_ATTR {
+    forEachVector(tile, [&](int64_t i, size_t left) HWY_ATTR {
+      store<streamed>(tile, i, left,
+                      hn::IfThenElse(loadCondition(tile, i, left), load(tile, 1, i, left), load(tile, 2, i, left)));
+    });
   });
 }
 

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/cpu/elementwise/op.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
+#include <numeric>
 
 #include "base/active_call.h"
 #include "base/align.h"
 #include "ops/cpu/elementwise/layout.h"
+#include "ops/cpu/streamed.h"
 
 namespace max {
 
@@ -56,7 +60,8 @@ class ElementwiseOp final : public OpKernel {
   void runBlocks(const OpContext& context, int64_t begin, int64_t end, int lane) const;
   void place(const OpContext& context, std::byte* scratch, const std::byte** places) const;
   void bindInputs(const OpContext& context, Cursor& cursor, std::byte* scratch, const std::byte** places) const;
-  void runSteps(const std::byte* const* places, int64_t count) const;
+  bool streams(const OpContext& context) const;
+  void runSteps(const std::byte* const* places, int64_t count, bool isStreamed) const;
 
   Ref<ElementwiseProgram> program_;
   BlockLayout layout_;  // of the inputs that are used
@@ -68,6 +73,7 @@ class ElementwiseOp final : public OpKernel {
   size_t laneBytes_ = 0;
   int lanes_;
   int inPlace_ = -1;
+  int64_t streamedBytes_ = 0;  // of the output, if the last instruction makes it
   int64_t grain_ = 1;
 };
 
@@ -128,8 +134,10 @@ ElementwiseOp::ElementwiseOp(Ref<ElementwiseProgram> program, const Shape& outpu
   }
   const int64_t cost = costOf(*program_);
   const bool wide = program_->registerCount > 6 || program_->registerElementSize > 4;
+  // Of large tensors, so that the next block's elements are on their way while this one is computed.
+  const bool isFar = output.count() * static_cast<int64_t>(sizeof(float)) >= kStreamedBytes;
   const int64_t flatBlock = std::clamp(kChunkCost / cost, kMinFlatBlock, kMaxFlatBlock);
-  layout_ = planBlocks(collapseBroadcast(output, usedShapes), wide ? kBlockElements / 2 : kBlockElements,
+  layout_ = planBlocks(collapseBroadcast(output, usedShapes), wide || isFar ? kBlockElements / 2 : kBlockElements,
                        program_->registerCount > 0 ? 0 : flatBlock);
   std::vector<bool> repeated(program_->inputs.size());
   for (size_t k = 0; k < inputs_.size(); ++k) {
@@ -185,6 +193,7 @@ void ElementwiseOp::layOutScratch() {
 void ElementwiseOp::chooseInPlace(const Shape& output, std::span<const Shape> shapes) {
   if (program_->outputs.size() != 1 || program_->instructions.back().dst != program_->firstOutput()) return;
   const int64_t count = output.count();
+  streamedBytes_ = count * static_cast<int64_t>(sizeOf(program_->outputs[0]));
   for (const Input& input : inputs_) {
     const auto i = static_cast<size_t>(input.index);
     if (input.access == Access::Direct && shapes[i].count() == count && count > 1 &&
@@ -208,7 +217,7 @@ void ElementwiseOp::runSingleBlock(const OpContext& context) const {
     if (input.access == Access::Repeated) splatElement(context.scratch + input.scratch, data, input.elementSize);
   }
   for (size_t k = 0; k < outputSizes_.size(); ++k) places[firstOutput_ + k] = context.out<std::byte>(k);
-  runSteps(places, layout_.blockElements());
+  runSteps(places, layout_.blockElements(), false);
 }
 
 void ElementwiseOp::run(const OpContext& context) const {
@@ -228,15 +237,17 @@ void ElementwiseOp::runBlocks(const OpContext& context, int64_t begin, int64_t e
   place(context, scratch, places);
   Cursor cursor(layout_, begin);
   const int64_t extent = layout_.dims[layout_.split];
+  const bool isStreamed = streams(context);
   for (int64_t block = begin; block < end; ++block) {
     bindInputs(context, cursor, scratch, places);
     const int64_t row = block / layout_.chunks;
     const int64_t first = (row * extent + cursor.chunk * layout_.chunk) * layout_.inner;
     for (size_t k = 0; k < outputSizes_.size(); ++k)
       places[firstOutput_ + k] = context.out<std::byte>(k) + first * outputSizes_[k];
-    runSteps(places, cursor.extent() * layout_.inner);
+    runSteps(places, cursor.extent() * layout_.inner, isStreamed);
     if (block + 1 < end) cursor.next();
   }
+  if (isStreamed) hwy::FlushStream();
 }
 
 // Addresses that are the same for all blocks.
@@ -273,7 +284,16 @@ void ElementwiseOp::bindInputs(const OpContext& context, Cursor& cursor, std::by
   }
 }
 
-void ElementwiseOp::runSteps(const std::byte* const* places, int64_t count) const {
+bool ElementwiseOp::streams(const OpContext& context) const {
+  if (streamedBytes_ == 0) return false;
+  // Where blocks begin: `chunk` indices apart, but for the last of a row, which may be shorter.
+  const bool isOneRow = layout_.chunks == layout_.blocks;
+  const int64_t step = isOneRow ? layout_.chunk : std::gcd(layout_.chunk, layout_.dims[layout_.split]);
+  const void* from = inPlace_ < 0 ? nullptr : context.in<std::byte>(static_cast<size_t>(inPlace_));
+  return isStreamed(context.out<std::byte>(), streamedBytes_, step * layout_.inner * outputSizes_[0], from);
+}
+
+void ElementwiseOp::runSteps(const std::byte* const* places, int64_t count, bool isStreamed) const {
   for (const Step& step : steps_) {
     TileOperands tile;
     tile.dst = const_cast<std::byte*>(places[step.dst]);
@@ -284,6 +304,7 @@ void ElementwiseOp::runSteps(const std::byte* const* places, int64_t count) cons
     tile.count = step.repeated ? step.repeatCount : count;
     tile.alpha = step.alpha;
     tile.beta = step.beta;
+    tile.isStreamed = isStreamed && &step == &steps_.back();
     step.function(tile);
   }
 }

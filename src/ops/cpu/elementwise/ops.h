@@ -134,6 +134,8 @@ struct TileOperands {
   int64_t step[3];     // 1 = dense, 0 = repeated
   int64_t count;
   float alpha, beta;
+  // May store past the caches and leave the order of such stores to the caller. Only where dst begins a cache line.
+  bool isStreamed = false;
 };
 using TileFunction = void (*)(const TileOperands& tile);
 
