@@ -132,6 +132,26 @@ TEST(Conv, DepthwiseKernelsOfAllCommonSizes) {
   });
 }
 
+// Results of eight images are stored past the caches, those of one are not.
+TEST(Conv, DepthwiseStreamsLargeResults) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(21);
+    NodeUnderTest node("max", "Conv");
+    node->attributes.set("group", int64_t{32});
+    node->attributes.set("pads", std::vector<int64_t>{1, 1, 1, 1});
+    const Shape one{1, 128, 130, 32}, all{8, 128, 130, 32};
+    const Ref<Tensor> x = random.floats(one), weights = random.floats({32, 1, 3, 3});
+    const Ref<Tensor> images = Tensor::allocate(DType::Float32, all);
+    for (size_t i = 0; i < 8; ++i)
+      std::memcpy(static_cast<std::byte*>(images->mutableData()) + i * x->bytes(), x->data(), x->bytes());
+    const Tensors expected = node.run({x, weights}, {one}, "conv_f32", 1, 2);
+    const Tensors actual = node.run({images, weights}, {all}, "conv_f32", 2, 2);
+    for (size_t i = 0; i < 8; ++i)
+      ASSERT_EQ(std::memcmp(actual[0]->as<std::byte>() + i * x->bytes(), expected[0]->data(), x->bytes()), 0)
+          << nameOf(target) << " image " << i;
+  });
+}
+
 Shape channelsFirst(const Shape& shape) {
   Shape result{shape[0], shape.back()};
   for (int i = 1; i + 1 < shape.rank(); ++i) result.push(shape[i]);

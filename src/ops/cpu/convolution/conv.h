@@ -55,6 +55,7 @@ struct DepthwiseRow {
   uint16_t* narrow;  // the output as bfloat16 instead; NULL = floats
   bool isNarrow;     // the input is bfloat16
   bool isFar;        // the input is in no near cache
+  bool isStreamed;   // floats past the caches (ops/cpu/streamed.h)
   float low, high;   // limits of the results; infinities = none
 };
 using DepthwiseFunction = void (*)(const DepthwiseRow& row);
@@ -95,6 +96,7 @@ class DepthwiseRows {
   ConvShape shape_;
   Ref<DepthwiseWeights> weights_;
   bool readsNarrow_, isFar_;
+  int64_t outBytes_;
   Activation activation_;
   DepthwiseFunction function_;
 };

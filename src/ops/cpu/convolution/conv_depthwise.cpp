@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution: every channel has one filter. Vectors run along channels.
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <array>
 
@@ -7,6 +9,7 @@
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv.h"
 #include "ops/cpu/narrow.h"
+#include "ops/cpu/streamed.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/convolution/conv_depthwise.cpp"
@@ -46,6 +49,8 @@ HWY_INLINE void finish(const DepthwiseRow& row, const Limits& limits, V sum, int
   sum = hn::Min(limits.high, hn::Max(limits.low, sum));
   if (row.narrow)
     storeNarrow(sum, row.narrow + at, count);
+  else if (row.isStreamed)
+    hn::Stream(sum, d, row.out + at);
   else
     storeFirst(d, sum, row.out + at, count);
 }
@@ -322,12 +327,14 @@ DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<Depth
       weights_(std::move(weights)),
       readsNarrow_(readsNarrow),
       isFar_(isFar),
+      outBytes_(shape.images * shape.pixels() * shape.channels * static_cast<int64_t>(sizeof(float))),
       activation_(fusedActivation(node)),
       function_(depthwiseFunction()) {}
 
 void DepthwiseRows::run(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const float* bias,
                         const float* residual, float* out, uint16_t* narrow) const {
   const int64_t h = index % shape_.out[1], d = index / shape_.out[1] % shape_.out[0];
+  const int64_t pixelBytes = shape_.channels * static_cast<int64_t>(sizeof(float));
   const void* x[kMaxKernelRows];
   const float* weights[kMaxKernelRows];
   DepthwiseRow row{x,
@@ -346,6 +353,7 @@ void DepthwiseRows::run(int64_t index, FunctionRef<const void*(int64_t d, int64_
                    narrow,
                    readsNarrow_,
                    isFar_,
+                   !narrow && !activation_.function && isStreamed(out, outBytes_, pixelBytes, nullptr),
                    activation_.low,
                    activation_.high};
   for (int64_t kd = 0; kd < shape_.kernel[0]; ++kd)
@@ -357,6 +365,7 @@ void DepthwiseRows::run(int64_t index, FunctionRef<const void*(int64_t d, int64_
       weights[row.rows++] = weights_->data() + (kd * shape_.kernel[1] + kh) * shape_.kernel[2] * shape_.channels;
     }
   function_(row);
+  if (row.isStreamed) hwy::FlushStream();
   if (activation_.function) applyActivation(activation_, out, shape_.out[2] * shape_.channels);
 }
 
