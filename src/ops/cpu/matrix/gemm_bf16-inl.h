@@ -29,7 +29,7 @@ MAX_BF16 HWY_INLINE void multiplyWords(Tile<kRows, kVectors>& tile, const GemmTi
     const float* a[kRows];
     MAX_UNROLL for (int i = 0; i < kRows; ++i) a[i] = rows[i] + t.rowOffset;
     for (int64_t k = 0; k < t.depth; ++k, b += kVectors * kLanes, ahead += t.aheadStep) {
-      __builtin_prefetch(ahead, 0, 2);
+      if constexpr (kRows > 1) __builtin_prefetch(ahead, 0, 2);
       __m512bh columns[kVectors];
       MAX_UNROLL for (int j = 0; j < kVectors; ++j) {
         __builtin_prefetch(b + kDistance<kRows> + j * kLanes, 0, 3);

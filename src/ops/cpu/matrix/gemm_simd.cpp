@@ -43,7 +43,8 @@ constexpr int64_t kPrefetch = 256;
 constexpr bool kHasHalves = false;
 #endif
 
-// A single row waits for nothing but memory, which is further away.
+// A single row waits for nothing but memory, which is further away; what is prefetched apart from its stream slows
+// that.
 template <int kRows>
 constexpr int64_t kDistance = kRows == 1 ? 4 * kPrefetch : kPrefetch;
 
@@ -95,7 +96,7 @@ struct Tile {
       const float* a[kRows];
       MAX_UNROLL for (int i = 0; i < kRows; ++i) a[i] = rows[i] + t.rowOffset;
       for (int64_t k = 0; k < t.depth; ++k, b += t.bStride, ahead += t.aheadStep) {
-        __builtin_prefetch(ahead, 0, 2);
+        if constexpr (kRows > 1) __builtin_prefetch(ahead, 0, 2);
         MAX_UNROLL for (int j = 0; j < kVectors; ++j) __builtin_prefetch(b + kDistance<kRows> + j * kLanes, 0, 3);
         step(a, k, b);
       }
