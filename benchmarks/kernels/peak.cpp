@@ -57,6 +57,29 @@ float read(const float* from, int64_t count) {
   return hn::GetLane(x[0]);
 }
 
+// As above, asking for memory before its turn.
+float readAhead(const float* from, int64_t count) {
+  const Floats d;
+  const int64_t lanes = hn::Lanes(d);
+  constexpr int64_t kAhead = 2048;  // floats, the best of the powers of two
+  hn::Vec<Floats> x[kVectors];
+  for (int i = 0; i < kVectors; ++i) x[i] = hn::Zero(d);
+  for (int64_t n = 0; n < count; n += kVectors * lanes) _Pragma("GCC unroll 8") for (int i = 0; i < kVectors; ++i) {
+      __builtin_prefetch(from + n + i * lanes + kAhead, 0, 3);
+      x[i] = hn::Max(x[i], hn::Load(d, from + n + i * lanes));
+    }
+  for (int i = 1; i < kVectors; ++i) x[0] = hn::Max(x[0], x[i]);
+  return hn::GetLane(x[0]);
+}
+
+// What an elementwise operator on two tensors does.
+void join(const float* a, const float* b, int64_t count, float* to) {
+  const Floats d;
+  const int64_t lanes = hn::Lanes(d);
+  for (int64_t n = 0; n < count; n += lanes) hn::Stream(hn::Add(hn::Load(d, a + n), hn::Load(d, b + n)), d, to + n);
+  hwy::FlushStream();
+}
+
 void copy(const float* from, int64_t count, float* to) {
   const Floats d;
   const int64_t lanes = hn::Lanes(d);
@@ -76,7 +99,7 @@ extern const Peak kFloats, kIntegers;
 constexpr Peak kFloats = {runFloats, 2. * kChains* hn::MaxLanes(Floats())};
 constexpr Peak kIntegers = {runIntegers, 4. * kChains* hn::MaxLanes(hn::ScalableTag<int32_t>())};
 extern const MemoryLoops kMemory;
-constexpr MemoryLoops kMemory = {read, copy, stream};
+constexpr MemoryLoops kMemory = {read, readAhead, copy, stream, join};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -18,8 +18,10 @@ const Peak& integerPeak();   // of 8-bit integers
 // Counts of floats are multiples of 256, addresses of 64.
 struct MemoryLoops {
   float (*read)(const float* from, int64_t count);
+  float (*readAhead)(const float* from, int64_t count);  // with prefetches
   void (*copy)(const float* from, int64_t count, float* to);
-  void (*stream)(const float* from, int64_t count, float* to);  // stores that leave the caches alone
+  void (*stream)(const float* from, int64_t count, float* to);             // stores that leave the caches alone
+  void (*join)(const float* a, const float* b, int64_t count, float* to);  // likewise, of two sources
 };
 const MemoryLoops& memoryLoops();
 

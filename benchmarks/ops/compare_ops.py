@@ -32,15 +32,17 @@ channels last; oneDNN keeps all in the layout that it likes best. Products of bf
 MAX with the precision `medium`. A product of int8 makes integers of 32 bits, a convolution of int8 makes bytes.
 
 "Of limit" is the share of the machine's measured limit: for products and convolutions that of multiplications of their type in registers, for
-products of one row the bytes of the weights at the speed of reading from memory, for the others all bytes at the speed of copying. The
-multiplications are those of the definition, of which Winograd's method needs fewer: it can exceed 100 %. Tiny operators have no limit; their
-time is that of the whole divided by their number.
+products of one row the bytes of the weights at the speed of reading from memory, for the others all bytes at the speed of copying, or of reading
+two tensors and writing one (the chain); for depthwise convolutions what takes longer, their bytes or their multiplications (of float32 where the
+type is bf16). MAX keeps the images of depthwise convolutions of bf16 in float32, and its bytes count so. The multiplications are those of the
+definition, of which Winograd's method needs fewer: it can exceed 100 %. Tiny operators have no limit; their time is that of the whole divided by
+their number.
 
 Limits of {threads}, the medians of {rounds} measurements: {limits}.
 
 """
 LIMITS = {"f32": "{:.0f} G float32 multiplications per second", "bf16": "{:.0f} G of bfloat16", "int8": "{:.0f} G of bytes",
-          "read": "{:.1f} GB/s read", "copy": "{:.1f} GB/s copied (read and written)"}
+          "read": "{:.1f} GB/s read", "copy": "{:.1f} GB/s copied (read and written)", "join": "{:.1f} GB/s of two tensors read and one written"}
 
 
 def parse_arguments():
@@ -78,17 +80,17 @@ def measure(case, arguments):
     return found
 
 
-def share(case, rounds, limits):
-    if not case.limit:
+def share(work, rounds, limits):
+    if not work:
         return MISSING
-    shares = [case.work / limit[case.limit] / one["call_ms"] for one, limit in zip(rounds, limits, strict=True)]
+    shares = [max(work[name] / limit[name] for name in work) / one["call_ms"] for one, limit in zip(rounds, limits, strict=True)]
     return f"{100 * statistics.median(shares):.0f} %"
 
 
 def row_of(case, threads, found, measured):
     ratios = [their["call_ms"] / our["call_ms"] for our, their in zip(found["max"], found["onednn"], strict=True)]
     times = [digits_of(1e3 * statistics.median(one["call_ms"] for one in found[name]) / case.parts) for name in ("max", "onednn")]
-    shares = [share(case, found[name], found["limits"]) for name in ("max", "onednn")]
+    shares = [share(work, found[name], found["limits"]) for name, work in (("max", case.own_work or case.work), ("onednn", case.work))]
     ratio = f"{statistics.median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
     return dict(zip(COLUMNS, [case.group, case.name, case.type, str(threads), *times, ratio, *shares, measured], strict=True))
 
