@@ -36,17 +36,30 @@ constexpr int kTile = 4;           // pixels
 constexpr int64_t kAhead = 16;     // pixels that are prefetched
 constexpr int64_t kLongTaps = 32;  // more are worth counting for each pixel (base/interrupt_point.h)
 
-struct Limits {
+// What happens to sums: a copy, which stores do not change.
+struct Results {
   V low, high;
-  explicit Limits(const DepthwiseRow& row) : low(hn::Set(D(), row.low)), high(hn::Set(D(), row.high)) {}
+  const float* residual;
+  float* out;
+  uint16_t* narrow;
+  int64_t channels;
+  bool isStreamed;
+  explicit Results(const DepthwiseRow& row)
+      : low(hn::Set(D(), row.low)),
+        high(hn::Set(D(), row.high)),
+        residual(row.residual),
+        out(row.out),
+        narrow(row.narrow),
+        channels(row.channels),
+        isStreamed(row.isStreamed) {}
 };
 
 // Residual and limits of one vector of one pixel, then the store.
-HWY_INLINE void finish(const DepthwiseRow& row, const Limits& limits, V sum, int64_t pixel, int64_t c, int64_t count) {
+HWY_INLINE void finish(const Results& row, V sum, int64_t pixel, int64_t c, int64_t count) {
   const D d;
   const int64_t at = pixel * row.channels + c;
   if (row.residual) sum = hn::Add(sum, loadFirst(d, row.residual + at, count));
-  sum = hn::Min(limits.high, hn::Max(limits.low, sum));
+  sum = hn::Min(row.high, hn::Max(row.low, sum));
   if (row.narrow)
     storeNarrow(sum, row.narrow + at, count);
   else if (row.isStreamed)
@@ -69,7 +82,7 @@ HWY_INLINE V initial(const DepthwiseRow& row, int64_t c, int64_t count) {
 template <class T>
 void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t last) {
   const D d;
-  const Limits limits(row);
+  const Results results(row);
   const int64_t start = pixel * row.stride - row.before;
   for (int64_t c = 0; c < row.channels; c += kLanes) {
     const int64_t count = std::min(kLanes, row.channels - c);
@@ -78,7 +91,7 @@ void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t la
       for (int64_t w = first; w < last; ++w)
         sum = hn::MulAdd(loadWide(rowOf<T>(row, r) + (start + w * row.dilation) * row.channels + c, count),
                          loadFirst(d, row.weights[r] + w * row.channels + c, count), sum);
-    finish(row, limits, sum, pixel, c, count);
+    finish(results, sum, pixel, c, count);
   }
   if (last - first > kLongTaps) passWork((last - first) * row.rows * row.channels / kLanes);
 }
@@ -86,7 +99,7 @@ void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t la
 // One vector of channels of kPixels pixels. Input vectors that neighbouring pixels share are loaded once. kEdge: the
 // first and last of them may lie outside the row.
 template <class T, int kWidth, int kStride, int kPixels, bool kEdge>
-HWY_INLINE void tileVector(const DepthwiseRow& row, int64_t pixel, int64_t c, int64_t count) {
+HWY_INLINE void tileVector(const DepthwiseRow& row, const Results& kept, int64_t pixel, int64_t c, int64_t count) {
   const D d;
   constexpr int kInputs = (kPixels - 1) * kStride + kWidth;
   const int64_t step = row.channels, column = pixel * kStride - row.before, start = column * step + c;
@@ -109,13 +122,14 @@ HWY_INLINE void tileVector(const DepthwiseRow& row, int64_t pixel, int64_t c, in
       MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p] = hn::MulAdd(in[p * kStride + w], weight, sum[p]);
     }
   }
-  const Limits limits(row);
-  MAX_UNROLL for (int p = 0; p < kPixels; ++p) finish(row, limits, sum[p], pixel + p, c, count);
+  // Wide kernels have no registers for it meanwhile.
+  const Results results = kWidth > 3 ? Results(row) : kept;
+  MAX_UNROLL for (int p = 0; p < kPixels; ++p) finish(results, sum[p], pixel + p, c, count);
 }
 
 // The same for any kernel width, stride and dilation.
 template <class T, int kPixels>
-HWY_INLINE void anyVector(const DepthwiseRow& row, int64_t pixel, int64_t c, int64_t count) {
+HWY_INLINE void anyVector(const DepthwiseRow& row, const Results& results, int64_t pixel, int64_t c, int64_t count) {
   const D d;
   const int64_t start = (pixel * row.stride - row.before) * row.channels + c;
   V sum[kPixels];
@@ -128,24 +142,26 @@ HWY_INLINE void anyVector(const DepthwiseRow& row, int64_t pixel, int64_t c, int
       MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p] =
           hn::MulAdd(loadWide(x + p * row.stride * row.channels, count), weight, sum[p]);
     }
-  const Limits limits(row);
-  MAX_UNROLL for (int p = 0; p < kPixels; ++p) finish(row, limits, sum[p], pixel + p, c, count);
+  MAX_UNROLL for (int p = 0; p < kPixels; ++p) finish(results, sum[p], pixel + p, c, count);
 }
 
 // The last channels take the way of the edges: another copy for them would be large.
 template <class T, int kWidth, int kStride, bool kEdge>
 void tile(const DepthwiseRow& row, int64_t pixel) {
+  const Results results(row);
   int64_t c = 0;
   if constexpr (!kEdge)
-    for (; c + kLanes <= row.channels; c += kLanes) tileVector<T, kWidth, kStride, kTile, false>(row, pixel, c, kLanes);
+    for (; c + kLanes <= row.channels; c += kLanes)
+      tileVector<T, kWidth, kStride, kTile, false>(row, results, pixel, c, kLanes);
   for (; c < row.channels; c += kLanes)
-    tileVector<T, kWidth, kStride, kTile, true>(row, pixel, c, std::min(kLanes, row.channels - c));
+    tileVector<T, kWidth, kStride, kTile, true>(row, results, pixel, c, std::min(kLanes, row.channels - c));
 }
 
 template <class T, int kPixels>
 void anyTile(const DepthwiseRow& row, int64_t pixel) {
+  const Results results(row);
   for (int64_t c = 0; c < row.channels; c += kLanes)
-    anyVector<T, kPixels>(row, pixel, c, std::min(kLanes, row.channels - c));
+    anyVector<T, kPixels>(row, results, pixel, c, std::min(kLanes, row.channels - c));
 }
 
 // What the last kernel row reads of some pixels, which no other row has read before.
