@@ -35,8 +35,8 @@ MAX with the precision `medium`. A product of int8 makes integers of 32 bits, a 
 products of one row the bytes of the weights at the speed of reading from memory, for the others all bytes at the speed of copying, or of reading
 two tensors and writing one (the chain); for depthwise convolutions what takes longer, their bytes or their multiplications (of float32 where the
 type is bf16). MAX keeps the images of depthwise convolutions of bf16 in float32, and its bytes count so. The multiplications are those of the
-definition, of which Winograd's method needs fewer: it can exceed 100 %. Tiny operators have no limit; their time is that of the whole divided by
-their number.
+definition, of which Winograd's method needs fewer: it can exceed 100 %. Of the weights of one row, those of bf16 and int8 stay in part in the last
+cache and exceed it, too. Tiny operators have no limit; their time is that of the whole divided by their number.
 
 Limits of {threads}, the medians of {rounds} measurements: {limits}.
 
