@@ -45,6 +45,8 @@ constexpr Pass kPasses[] = {
     {"elementwise", "Chains of elementwise operators become one program", fuseElementwise, PassScope::Target},
     {"count", "What an accelerator selects is counted there, so that only the count comes back", countSelections,
      PassScope::Target},
+    {"group", "Products of one factor with several weights become one on an accelerator", groupProducts,
+     PassScope::Target},
     {"place", "Nodes that the session's accelerator can run are prepared for it", placeNodes, PassScope::Target},
     {"legalise", "float16 and bfloat16 are computed in float32 where kernels need it", legaliseTypes, PassScope::Target,
      true},

@@ -27,6 +27,7 @@ void fuseEpilogues(Rewriter& rewriter);
 void joinDepthwise(Rewriter& rewriter);
 void fuseElementwise(Rewriter& rewriter);
 void countSelections(Rewriter& rewriter);
+void groupProducts(Rewriter& rewriter);
 void placeNodes(Rewriter& rewriter);
 void legaliseTypes(Rewriter& rewriter);
 void prepareWeights(Rewriter& rewriter);

@@ -266,7 +266,8 @@ inline Sample fusedMatMul(Source& source, const Row& row) {
   for (const int64_t dim : {transB ? n : k, transB ? k : n}) b.push(dim);
   for (const int64_t dim : {m, n}) out.push(dim);
   Sample sample{{source.tensor(dtype, a, -1, 1), source.tensor(dtype, b, -1, 1)}};
-  sample.inputs.push_back(source.chance(60) ? source.tensor(dtype, {n}) : nullptr);
+  const bool hasBiases = out.rank() > 2 && source.chance(40);  // one for each matrix along the first axis
+  sample.inputs.push_back(source.chance(60) ? source.tensor(dtype, hasBiases ? Shape{out[0], n} : Shape{n}) : nullptr);
   sample.inputs.push_back(source.chance(40) ? source.tensor(dtype, out) : nullptr);
   sample.attributes.set("transA", int64_t{transA});
   sample.attributes.set("transB", int64_t{transB});

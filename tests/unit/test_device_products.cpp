@@ -112,6 +112,43 @@ class DeviceProducts : public testing::TestWithParam<Format> {
       }
   }
 
+  // Products of one factor with several weights are one product, whose results are read in place.
+  void checkGroup(const Shape& shape, int64_t columns, int weights, bool transposesB, bool hasAddend) {
+    SCOPED_TRACE(concat(weights, " weights, ", shape));
+    const int64_t depth = shape.back(), rows = shape.count() / depth;
+    const Ref<Tensor> a = random(shape);
+    Builder builder;
+    Value* x = input(builder, a);
+    std::vector<Ref<Tensor>> factors, addends;
+    std::vector<Value*> results;
+    for (int i = 0; i < weights; ++i) {
+      factors.push_back(random(transposesB ? Shape{columns, depth} : Shape{depth, columns}));
+      addends.push_back(random({columns}));
+      std::vector<Value*> values = {x, builder.graph->addConstant(factors.back())};
+      if (hasAddend) values.push_back(builder.graph->addConstant(addends.back()));
+      Node* product = builder.graph->addNode(kMaxDomain, "MatMul", values,
+                                             attrs({{"transB", int64_t{transposesB}}, {"alpha", 0.5f}}));
+      results.push_back(product->output());
+    }
+    builder.output(builder.op("Concat", results, attrs({{"axis", int64_t{0}}})));
+    const std::vector<double> actual = resultsOf(builder, {a});
+    EXPECT_EQ(countImplementations(*builder.graph, "gpu_matmul"), 1);
+    ASSERT_EQ(static_cast<int64_t>(actual.size()), weights * rows * columns);
+    for (int64_t i = 0; i < weights * rows && !HasFatalFailure(); ++i)
+      for (int64_t j = 0; j < columns && !HasFatalFailure(); ++j) {
+        const Tensor& factor = *factors[static_cast<size_t>(i / rows)];
+        double sum = 0, magnitude = 0;
+        for (int64_t k = 0; k < depth; ++k) {
+          const double product =
+              numberAt(*a, i % rows * depth + k) * numberAt(factor, transposesB ? j * depth + k : k * columns + j) / 2;
+          sum += product;
+          magnitude += std::fabs(product);
+        }
+        const double addend = hasAddend ? numberAt(*addends[static_cast<size_t>(i / rows)], j) : 0;
+        expectNear(actual[static_cast<size_t>(i * columns + j)], sum + addend, magnitude + std::fabs(addend));
+      }
+  }
+
   // As float64, or its magnitude.
   static Ref<Tensor> widened(const Tensor& tensor, bool isMagnitude) {
     Ref<Tensor> wide = Tensor::allocate(DType::Float64, tensor.shape());
@@ -235,6 +272,12 @@ TEST_P(DeviceProducts, MatricesOfAllForms) {
       checkGemm(1, 33, 5, transposesA, transposesB, true);
       if (HasFatalFailure()) return;
     }
+}
+
+TEST_P(DeviceProducts, OneFactorWithSeveralWeights) {
+  checkGroup({2, 5, 40}, 24, 3, false, true);
+  checkGroup({3, 7}, 5, 2, false, false);
+  checkGroup({2, 3, 4, 16}, 16, 2, true, true);
 }
 
 TEST_P(DeviceProducts, LargeTiles) {

@@ -104,9 +104,10 @@ TEST(FusedMatMul, MatchesReferenceWithEpilogues) {
       node->attributes.set("activation_alpha", 0.1f);
       node->attributes.set("activation_beta", 0.4f);
       const int64_t batch = random.integer(1, 3);
-      const Tensors inputs = {random.floats(transA ? Shape{batch, k, m} : Shape{batch, m, k}),
-                              random.floats(transB ? Shape{n, k} : Shape{k, n}),
-                              random.chance(0.5) ? random.floats({n}) : nullptr,
+      Shape weights = transB ? Shape{n, k} : Shape{k, n};
+      if (i % 4 == 3) weights.insert(0, batch);
+      const Tensors inputs = {random.floats(transA ? Shape{batch, k, m} : Shape{batch, m, k}), random.floats(weights),
+                              random.chance(0.5) ? random.floats(i % 2 ? Shape{batch, n} : Shape{n}) : nullptr,
                               random.chance(0.5) ? random.floats({batch, m, n}) : nullptr};
       compare(node, inputs, {batch, m, n}, target, 1 + i % 4, i % 2 ? 2u : 0u);
       if (testing::Test::HasFatalFailure()) return;

@@ -79,7 +79,12 @@ void inferFusedMatMul(InferContext& context) {
   if (product.transposesA) swapLastTwo(a);
   if (product.transposesB) swapLastTwo(b);
   SymbolicShape shape = rules::matrixProduct(context, std::move(a), std::move(b));
-  if (context.has(2)) rules::requireShape(context, 2, {shape.empty() ? Dim(1) : shape.back()});
+  // A bias for each column, or one for each column and each matrix along the first axis.
+  const bool isOfMatrices = shape.size() > 2 && context.has(2) && context.ranked(2) && context.rank(2) == 2;
+  if (isOfMatrices)
+    rules::requireShape(context, 2, {shape.front(), shape.back()});
+  else if (context.has(2))
+    rules::requireShape(context, 2, {shape.empty() ? Dim(1) : shape.back()});
   rules::requireShape(context, 3, shape);
   context.setShape(0, std::move(shape));
 }

@@ -19,11 +19,13 @@ constexpr const char* kProduct = R"(
 struct Layout {
   long long batch, rows, columns, depth, splits, perSplit;
   long long aStride, bStride, cRow, cColumn;  // of a and b across the axis along which elements lie together
+  long long cMatrix, perC;                    // of c, for so many matrices each
   long long rank, dims[16], aBatch[16], bBatch[16];
   float alpha, beta, activationAlpha, activationBeta;
 };
 
-MAX_DEVICE void finish(const Layout& layout, Sum sum, long long row, long long column, long long at ADDENDS, Element* out) {
+MAX_DEVICE void finish(const Layout& layout, Sum sum, long long matrix, long long row, long long column,
+                       long long at ADDENDS, Element* out) {
   FINISH
   out[at] = (Element)sum;
 }
@@ -34,7 +36,7 @@ MAX_DEVICE void emit(const Layout& layout, Sum sum, long long matrix, long long 
   if (layout.splits > 1)
     partial[split * layout.batch * layout.rows * layout.columns + at] = sum;
   else
-    finish(layout, sum, row, column, at GIVEN, out);
+    finish(layout, sum, matrix, row, column, at GIVEN, out);
 }
 
 MAX_DEVICE void chooseMatrices(const Layout& layout, long long matrix, const Element*& a, const Element*& b) {
@@ -135,14 +137,15 @@ extern "C" __global__ void gpu_matmul_sum(const Layout layout, const Sum* partia
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
     Sum sum = 0;
     for (long long split = 0; split < layout.splits; ++split) sum += partial[split * count + i];
-    finish(layout, sum, i / layout.columns % layout.rows, i % layout.columns, i GIVEN, out);
+    const long long row = i / layout.columns;
+    finish(layout, sum, row / layout.rows, row % layout.rows, i % layout.columns, i GIVEN, out);
   }
 }
 )";
 
 struct ProductLayout {
   int64_t batch = 1, rows = 1, columns = 1, depth = 1, splits = 1, perSplit = 1;
-  int64_t aStride = 0, bStride = 0, cRow = 0, cColumn = 0;
+  int64_t aStride = 0, bStride = 0, cRow = 0, cColumn = 0, cMatrix = 0, perC = 1;
   int64_t rank = 0, dims[kMaxRank] = {}, aBatch[kMaxRank] = {}, bBatch[kMaxRank] = {};
   float alpha = 1, beta = 1, activationAlpha = 0, activationBeta = 0;
 };
@@ -156,7 +159,9 @@ std::string sourceFor(const Node& node, const std::string& activation) {
   if (node.input(2)) {
     addends += ", const Element* c";
     given += ", c";
-    finish += "sum += (Sum)layout.beta * (Sum)c[row * layout.cRow + column * layout.cColumn];\n";
+    finish +=
+        "sum += (Sum)layout.beta * (Sum)c[matrix / layout.perC * layout.cMatrix + row * layout.cRow + column * "
+        "layout.cColumn];\n";
   }
   if (node.input(3)) {
     addends += ", const Element* residual";
@@ -242,7 +247,8 @@ class PlacedProduct final : public Placed {
     layout.bStride = product.transposesB ? b.columnStride : b.rowStride;
     addBatch(layout, a, b);
     addFinish(layout, request, product);
-    if (!product.transposesA && layout.cRow == 0 && b.isOne()) joinRows(layout);
+    if (!product.transposesA && layout.cRow == 0) joinRows(layout);
+    for (int64_t d = 1; d < layout.rank; ++d) layout.perC *= std::max<int64_t>(layout.dims[d], 1);
     return layout;
   }
 
@@ -257,11 +263,15 @@ class PlacedProduct final : public Placed {
     }
   }
 
-  // Matrices that are all multiplied by the same one are one matrix.
+  // Matrices that lie together and are multiplied by the same one are one matrix.
   static void joinRows(ProductLayout& layout) {
-    layout.rows *= layout.batch;
+    const int64_t least = layout.cMatrix != 0 ? 1 : 0;
+    const auto isJoined = [&](int64_t d) {
+      return layout.bBatch[d] == 0 && (layout.aBatch[d] == layout.rows * layout.aStride || layout.dims[d] == 1);
+    };
+    while (layout.rank > least && isJoined(layout.rank - 1)) layout.rows *= layout.dims[--layout.rank];
     layout.batch = 1;
-    layout.rank = 0;
+    for (int64_t d = 0; d < layout.rank; ++d) layout.batch *= layout.dims[d];
   }
 
   static void addFinish(ProductLayout& layout, const OpRequest& request, const readers::Product& product) {
@@ -273,7 +283,8 @@ class PlacedProduct final : public Placed {
     const Shape& c = request.inputs[2].shape;
     if (request.node.is("Gemm")) layout.beta = product.beta;
     if (c.rank() > 0 && c.back() != 1) layout.cColumn = 1;
-    if (c.rank() > 1 && c[c.rank() - 2] != 1) layout.cRow = c.back();
+    if (request.node.is("Gemm") && c.rank() > 1 && c[c.rank() - 2] != 1) layout.cRow = c.back();
+    if (!request.node.is("Gemm") && c.rank() > 1) layout.cMatrix = c.back();
   }
 
   const DType dtype_;

@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "graph/schema.h"
 #include "ops/cpu/movement/pieces.h"
-#include "ops/gpu/several.h"
+#include "ops/gpu/launch.h"
 #include "ops/gpu/types.h"
 
 namespace max {
@@ -55,6 +55,46 @@ CopyLayout layoutOf(const Piece& piece) {
   return layout;
 }
 
+// A launch for each piece. Pieces that are one block need none where both sides share their memory.
+class CopyOp final : public OpKernel {
+ public:
+  CopyOp(const Placed& placed, const OpRequest& request, const std::vector<Piece>& pieces) {
+    implementation = placed.kernels().front();
+    for (const Piece& piece : pieces) {
+      const CopyLayout layout = layoutOf(piece);
+      const size_t size = sizeOf(request.inputs[piece.input].dtype);
+      const CopiedPart part{piece.input, piece.output, static_cast<size_t>(piece.sourceOffset) * size,
+                            static_cast<size_t>(piece.targetOffset) * size, static_cast<size_t>(layout.count) * size};
+      auto op = std::make_unique<LaunchOp>(placed);
+      op->addFirst(layout);
+      op->addInput(piece.input);
+      op->addOutput(piece.output);
+      op->coverElements(layout.count);
+      copies_.push_back({part, std::move(op)});
+      const bool isBlock = layout.rank == 0 || (layout.rank == 1 && layout.source[0] == 1 && layout.target[0] == 1);
+      if (isBlock) parts_.push_back(part);
+    }
+  }
+
+  std::span<const CopiedPart> parts() const override { return parts_; }
+
+  void run(const OpContext& context) const override {
+    for (const Copy& copy : copies_) {
+      const std::byte* source = context.in<std::byte>(copy.part.input) + copy.part.inputOffset;
+      if (source != context.out<std::byte>(copy.part.output) + copy.part.outputOffset) copy.op->run(context);
+    }
+  }
+
+ private:
+  struct Copy {
+    CopiedPart part;
+    std::unique_ptr<LaunchOp> op;
+  };
+
+  std::vector<Copy> copies_;
+  std::vector<CopiedPart> parts_;
+};
+
 class PlacedCopy final : public Placed {
  public:
   PlacedCopy(DType dtype, const PiecesRow& row) : Placed(movedSource(dtype) + kCopy, "gpu_copy"), row_(row) {}
@@ -62,15 +102,7 @@ class PlacedCopy final : public Placed {
   bool reads(size_t input) const override { return row_.op == "Concat" || input == 0; }
 
   std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
-    auto ops = std::make_unique<SeveralOps>(*this);
-    for (const Piece& piece : row_.pieces(MovementCall(request, nullptr))) {
-      LaunchOp& op = ops->add();
-      op.addFirst(layoutOf(piece));
-      op.addInput(piece.input);
-      op.addOutput(piece.output);
-      op.coverElements(piece.shape.count());
-    }
-    return ops;
+    return std::make_unique<CopyOp>(*this, request, row_.pieces(MovementCall(request, nullptr)));
   }
 
  private:

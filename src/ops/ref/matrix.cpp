@@ -89,10 +89,12 @@ void fusedMatMul(const Call& call) {
   const std::vector<double> residual = call.has(3) ? load<double>(call.in(3)) : std::vector<double>();
   const Activation activation = fusedActivation(call.node);
   const auto alpha = static_cast<double>(product.alpha);
+  const size_t columns = static_cast<size_t>(b.columns);
+  const size_t perBias = bias.empty() ? 1 : result.size() / (bias.size() / columns);
   WorkCounter work;
   for (size_t i = 0; i < result.size(); ++i, work.pass(32)) {
     result[i] *= alpha;
-    if (!bias.empty()) result[i] += bias[i % bias.size()];
+    if (!bias.empty()) result[i] += bias[i / perBias * columns + i % columns];
     if (!residual.empty()) result[i] += residual[i];
     result[i] = activation(result[i]);
   }

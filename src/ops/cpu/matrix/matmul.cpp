@@ -55,7 +55,7 @@ struct Options {
   const GemmTable* table = &gemmTable();
   bool transA = false, transB = false;
   Epilogue epilogue;
-  int bias = -1;      // input, one value per column
+  int bias = -1;      // input, one value per column, or that for each of the result's first axis
   int residual = -1;  // input of the output's shape
   int addend = -1;    // input that is broadcast and scaled in a separate pass
   float beta = 1;
@@ -74,11 +74,12 @@ class MatMulOp : public OpKernel {
   ProductShape foldBatch(const OpRequest& request) const;
   RightSide choose(const OpRequest& request);
   WorkVector<GemmOffsets> offsets() const;
+  int64_t biasCount(const OpRequest& request) const;
   const float* transposedA(const OpContext& context) const;
   void packB(const OpContext& context, float* packed) const;
   void packTails(const OpContext& context, float* tails) const;
   void runDot(const OpContext& context) const;
-  void finishRow(const OpContext& context, int64_t at, int64_t column, int64_t count) const;
+  void finishRow(const OpContext& context, int64_t at, int64_t biasAt, int64_t count) const;
   void addBroadcast(const OpContext& context) const;
   int64_t tailCount() const;
   int64_t rowStride() const { return readsNarrow_ ? shape_.depth / 2 : shape_.depth; }  // of A
@@ -88,6 +89,7 @@ class MatMulOp : public OpKernel {
 
   Options options_;
   bool readsNarrow_, addsNarrow_, writesNarrow_;  // bfloat16
+  int64_t biases_;
   ProductShape shape_;
   Ref<PackedWeights> packed_;  // set by choose(), so it comes before right_
   RightSide right_;
@@ -101,6 +103,7 @@ MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
       readsNarrow_(isNarrow(request.inputs[0])),
       addsNarrow_(options.residual >= 0 && isNarrow(request.inputs[static_cast<size_t>(options.residual)])),
       writesNarrow_(isNarrow(request.outputs[0])),
+      biases_(biasCount(request)),
       shape_(foldBatch(request)),
       right_(choose(request)),
       gemm_(shape_.rows, shape_.columns, 1, shape_.depth, options.epilogue, request.lanes, offsets(),
@@ -117,10 +120,16 @@ MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
   gemmAt_ = bAt_ + alignUp(checkedMultiply<int64_t>(4, bFloats));
 }
 
+int64_t MatMulOp::biasCount(const OpRequest& request) const {
+  if (options_.bias < 0) return 1;
+  const Shape& shape = request.inputs[static_cast<size_t>(options_.bias)].shape;
+  return shape.rank() == 2 ? shape[0] : 1;
+}
+
 // One B for all: the batch of A is just more rows.
 ProductShape MatMulOp::foldBatch(const OpRequest& request) const {
   ProductShape shape(request.inputs[0].shape, request.inputs[1].shape, options_.transA, options_.transB);
-  if (shape.bCount() == 1 && !shape.transA) {
+  if (shape.bCount() == 1 && !shape.transA && biases_ == 1) {
     shape.rows = checkedMultiply(shape.rows, shape.aCount());
     shape.aBatch = shape.bBatch = shape.batch = Shape();
   }
@@ -163,6 +172,7 @@ WorkVector<GemmOffsets> MatMulOp::offsets() const {
     at.a = matrixIndex(shape_.aBatch, shape_.batch, index) * shape_.rows * rowStride();
     at.b = b * (right_ == RightSide::InPlace || right_ == RightSide::Dot ? shape_.depth * shape_.columns : packedSize);
     at.bTail = b * tail;
+    at.bias = index * biases_ / static_cast<int64_t>(result.size()) * shape_.columns;
     at.c = at.residual = index * shape_.rows * shape_.columns;
   }
   return result;
@@ -249,20 +259,20 @@ void MatMulOp::runDot(const OpContext& context) const {
         const int64_t to = at.c + m * shape_.columns + column;
         gemm_.table().dot(a + at.a + m * shape_.depth, context.in<float>(1) + at.b + column * shape_.depth,
                           shape_.depth, shape_.depth, count, context.out<float>() + to);
-        finishRow(context, to, column, count);
+        finishRow(context, to, at.bias + column, count);
       }
     }
   });
 }
 
-void MatMulOp::finishRow(const OpContext& context, int64_t at, int64_t column, int64_t count) const {
+void MatMulOp::finishRow(const OpContext& context, int64_t at, int64_t biasAt, int64_t count) const {
   const Epilogue& epilogue = options_.epilogue;
   const float* bias = optional(context, options_.bias);
   const float* residual = optional(context, options_.residual);
   float* out = context.out<float>() + at;
   for (int64_t n = 0; n < count; ++n) {
     out[n] *= epilogue.alpha;
-    if (bias) out[n] += bias[column + n];
+    if (bias) out[n] += bias[biasAt + n];
     if (residual) out[n] += residual[at + n];
   }
   applyActivation(epilogue.activation, out, count);

@@ -15,11 +15,12 @@ namespace {
 
 constexpr int64_t kRowsPerPart = 32;
 
-// Added to the product: element (m, n) of matrix i lies at i * matrix + m * row + n * column.
+// Added to the product: element (m, n) of matrix i lies at i / repeats * matrix + m * row + n * column.
 struct Addend {
   size_t input;
   double factor;
   int64_t matrix, row, column;
+  int64_t repeats = 1;
 };
 
 class DoubleProductOp final : public OpKernel {
@@ -66,9 +67,16 @@ class DoubleProductOp final : public OpKernel {
       const Shape strides = reference::broadcastStrides(request.inputs[2].shape, request.outputs[0].shape);
       addends_.push_back({2, static_cast<double>(product_.beta), 0, strides[0], strides[1]});
     } else if (request.node.isOwn("MatMul")) {
-      if (request.has(2)) addends_.push_back({2, 1, 0, 0, 1});
+      if (request.has(2)) addBias(request.inputs[2].shape);
       if (request.has(3)) addends_.push_back({3, 1, shape_.rows * shape_.columns, shape_.columns, 1});
     }
+  }
+
+  // One for all matrices, or one for each of the result's first axis.
+  void addBias(const Shape& shape) {
+    const int64_t biases = shape.rank() == 2 ? shape[0] : 1;
+    addends_.push_back(
+        {2, 1, shape_.columns, 0, 1, std::max<int64_t>(shape_.batchCount() / std::max<int64_t>(biases, 1), 1)});
   }
 
   const double* transposed(const OpContext& context) const {
@@ -88,7 +96,7 @@ class DoubleProductOp final : public OpKernel {
                shape_.depth, columns});
     for (int64_t i = 0; i < rows * columns && alpha_ != 1; ++i) c[i] *= alpha_;
     for (const Addend& addend : addends_) {
-      const double* x = context.in<double>(addend.input) + matrix * addend.matrix + first * addend.row;
+      const double* x = context.in<double>(addend.input) + matrix / addend.repeats * addend.matrix + first * addend.row;
       for (int64_t m = 0; m < rows; ++m)
         for (int64_t n = 0; n < columns; ++n)
           c[m * columns + n] += addend.factor * x[m * addend.row + n * addend.column];
