@@ -149,6 +149,50 @@ class DeviceProducts : public testing::TestWithParam<Format> {
       }
   }
 
+  // Weights of few bits, in blocks with a scale each, and perhaps a zero point. They are rounded to the factors' type.
+  void checkPacked(int64_t rows, int64_t depth, int64_t columns, int64_t bits, int64_t block, bool hasZeros) {
+    SCOPED_TRACE(concat(rows, " x ", depth, " x ", columns, ", blocks of ", block));
+    const int64_t blocks = (depth + block - 1) / block;
+    const auto bytes = [&](const Shape& shape) {
+      Ref<Tensor> tensor = Tensor::allocate(DType::UInt8, shape);
+      for (int64_t i = 0; i < tensor->count(); ++i)
+        static_cast<uint8_t*>(tensor->mutableData())[i] = static_cast<uint8_t>(random_());
+      return tensor;
+    };
+    const auto code = [&](const Tensor& packed, int64_t row, int64_t rowBits, int64_t i) {
+      const int64_t at = row * rowBits + i * bits;
+      return packed.as<uint8_t>()[at / 8] >> at % 8 & ((1 << bits) - 1);
+    };
+    const Ref<Tensor> a = random({rows, depth}), scales = random({columns * blocks});
+    const Ref<Tensor> weights = bytes({columns, blocks, block * bits / 8});
+    const int64_t zeroBits = (blocks * bits + 7) / 8 * 8;
+    const Ref<Tensor> zeros = bytes({columns * zeroBits / 8});
+    Builder builder;
+    std::vector<Value*> values = {input(builder, a), builder.graph->addConstant(weights),
+                                  builder.graph->addConstant(scales)};
+    if (hasZeros) values.push_back(builder.graph->addConstant(zeros));
+    builder.output(builder.graph
+                       ->addNode(kMaxDomain, "MatMulNBits", values,
+                                 attrs({{"K", depth}, {"N", columns}, {"bits", bits}, {"block_size", block}}))
+                       ->output());
+    const std::vector<double> actual = resultsOf(builder, {a});
+    EXPECT_EQ(countImplementations(*builder.graph, "gpu_matmul_nbits"), 1);
+    for (int64_t i = 0; i < rows && !HasFatalFailure(); ++i)
+      for (int64_t j = 0; j < columns && !HasFatalFailure(); ++j) {
+        double sum = 0, magnitude = 0;
+        for (int64_t k = 0; k < depth; ++k) {
+          const int zero = hasZeros ? code(*zeros, j, zeroBits, k / block) : 1 << (bits - 1);
+          const double weight =
+              (code(*weights, j, blocks * block * bits, k) - zero) * numberAt(*scales, j * blocks + k / block);
+          sum += numberAt(*a, i * depth + k) * weight;
+          magnitude += std::fabs(numberAt(*a, i * depth + k) * weight);
+        }
+        ASSERT_NEAR(
+            actual[static_cast<size_t>(i * columns + j)], sum,
+            (GetParam().bound + GetParam().rounding) * magnitude + GetParam().rounding * std::fabs(sum) * 1.001);
+      }
+  }
+
   // As float64, or its magnitude.
   static Ref<Tensor> widened(const Tensor& tensor, bool isMagnitude) {
     Ref<Tensor> wide = Tensor::allocate(DType::Float64, tensor.shape());
@@ -278,6 +322,17 @@ TEST_P(DeviceProducts, OneFactorWithSeveralWeights) {
   checkGroup({2, 5, 40}, 24, 3, false, true);
   checkGroup({3, 7}, 5, 2, false, false);
   checkGroup({2, 3, 4, 16}, 16, 2, true, true);
+}
+
+// Of all forms of tiles, in parts, and of few rows.
+TEST_P(DeviceProducts, PackedWeights) {
+  if (GetParam().dtype == DType::Float64) GTEST_SKIP() << "has no such products";
+  checkPacked(70, 96, 40, 4, 32, true);
+  checkPacked(9, 70, 150, 4, 32, true);
+  checkPacked(3, 70, 11, 4, 32, true);
+  checkPacked(5, 2400, 20, 4, 32, true);
+  if (GetParam().dtype == DType::Float16 || getenv("MAX_TEST_ALL"))
+    for (const int64_t bits : {2, 8}) checkPacked(20, 70, 30, bits, 16, false);
 }
 
 TEST_P(DeviceProducts, LargeTiles) {

@@ -160,6 +160,33 @@ Ref<Graph> halfGraph(DType dtype) {
   return b.graph;
 }
 
+// Products and convolutions of bytes, and of packed weights.
+Ref<Graph> integerGraph() {
+  Builder b;
+  const auto zeros = [&](DType dtype, const Shape& shape) {
+    return b.graph->addConstant(Tensor::allocate(dtype, shape, true));
+  };
+  Value *scale = b.scalar(0.5f), *zero = zeros(DType::UInt8, {});
+  const auto bytes = [&](const Shape& shape) {
+    return b.graph->addInput(concat("b", b.graph->inputs().size()), TensorType::of(DType::UInt8, symbolic(shape)));
+  };
+  const auto weights = [&](const Shape& shape) { return zeros(DType::Int8, shape); };
+  b.output(b.op("QLinearConv",
+                {bytes({2, 16, 9, 9}), scale, zero, weights({16, 16, 3, 3}), scale, weights({16}), scale, zero}));
+  b.output(b.op("QLinearMatMul", {bytes({40, 64}), scale, zero, weights({64, 64}), scale, weights({64}), scale, zero}));
+  for (const DType dtype : {DType::Float32, DType::Float16, DType::BFloat16}) {
+    Value* a = b.graph->addInput(concat("a", dtype), TensorType::of(dtype, symbolic({40, 64})));
+    const Attributes attributes =
+        attrs({{"K", int64_t{64}}, {"N", int64_t{64}}, {"bits", int64_t{4}}, {"block_size", int64_t{32}}});
+    b.output(b.graph
+                 ->addNode(kMaxDomain, "MatMulNBits", {a, zeros(DType::UInt8, {64, 2, 16}), zeros(dtype, {64, 2})},
+                           attributes)
+                 ->output());
+  }
+  b.graph->sort();
+  return b.graph;
+}
+
 class GpuResources : public testing::TestWithParam<Chip> {
  protected:
   void SetUp() override {
@@ -252,6 +279,7 @@ TEST_P(GpuResources, AreWithinTheirBudget) {
   add(imported(MAX_TEST_DATA "/../../examples/digits/digits.onnx"), MAX_PRECISION_HIGHEST);
   add(halfGraph(DType::Float16), MAX_PRECISION_HIGHEST);
   if (isAll()) add(halfGraph(DType::BFloat16), MAX_PRECISION_HIGHEST);
+  if (isAll()) add(integerGraph(), MAX_PRECISION_HIGHEST);
   for (const MaxPrecision precision : {MAX_PRECISION_HIGH, MAX_PRECISION_MEDIUM})
     if (isAll()) add(imported(MAX_TEST_DATA "/../../examples/digits/digits.onnx"), precision);
   const std::filesystem::path made = MAX_TEST_DATA "/../../build/models";

@@ -26,7 +26,8 @@ bool isGroupable(const Node& node) {
 bool sameForm(const Node& a, const Node& b) {
   const auto sameConstant = [&](size_t i) {
     const Value *x = a.input(i), *y = b.input(i);
-    return x && y ? x->constant->shape() == y->constant->shape() && x->constant->dtype() == y->constant->dtype() : x == y;
+    return x && y ? x->constant->shape() == y->constant->shape() && x->constant->dtype() == y->constant->dtype()
+                  : x == y;
   };
   return a.attributes.entries() == b.attributes.entries() && sameConstant(1) && sameConstant(2);
 }

@@ -192,13 +192,14 @@ void expandDynamicQuantizeMatMul(Expansion& e) {
   e.setOutput(0, e.has(4) ? e.add(real, e.input(4)) : real);
 }
 
-// Float32 inside, whatever the type of A.
+// In the type of A, but for float64.
 void expandMatMulNBits(Expansion& e) {
   if (e.has(4)) e.unsupported("input 'g_idx' is not supported");
   if (e.flag("weight_prepacked")) e.unsupported("attribute 'weight_prepacked' is not supported");
   const DType dtype = e.dtype(0);
-  Values inputs{e.cast(e.input(0), DType::Float32), e.input(1), e.cast(e.input(2), DType::Float32)};
-  if (e.has(3)) inputs.push_back(e.dtype(3) == DType::UInt8 ? e.input(3) : e.cast(e.input(3), DType::Float32));
+  const DType inner = dtype == DType::Float64 ? DType::Float32 : dtype;
+  Values inputs{e.cast(e.input(0), inner), e.input(1), e.cast(e.input(2), inner)};
+  if (e.has(3)) inputs.push_back(e.dtype(3) == DType::UInt8 ? e.input(3) : e.cast(e.input(3), inner));
   Value* result = e.own("MatMulNBits", std::move(inputs),
                         attributesOf({{"K", e.integer("K", 0)},
                                       {"N", e.integer("N", 0)},

@@ -132,7 +132,8 @@ const OpSchema kSchemas[] = {
      "activation=s activation_alpha=f activation_beta=f alpha=f transA=i transB=i"},
     {kMaxDomain, "MatMulInteger", 2, 6, 1, 1, "A,B,A,B,float32,float32->float32; A=int8|uint8; B=int8|uint8",
      inferScaledMatMul, 0, 0, ""},
-    {kMaxDomain, "MatMulNBits", 3, 4, 1, 1, "float32,uint8,float32,Z->float32; Z=uint8|float32", inferMatMulNBits, 0, 0,
+    {kMaxDomain, "MatMulNBits", 3, 4, 1, 1,
+     "T,uint8,T,Z->T; T=float16|bfloat16|float32; Z=uint8|float16|bfloat16|float32", inferMatMulNBits, 0, 0,
      "K=i[1..] N=i[1..] bits=i block_size=i"},
     {kMaxDomain, "Inverse", 1, 1, 1, 1, "T->T; T=float", inferInverse, 0, 0, ""},
 };

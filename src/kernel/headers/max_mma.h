@@ -77,12 +77,9 @@ MAX_MMA_FUNCTION void maxCopyAsync(void* to, const void* from, int bytes) {
                "r"(bytes)
                : "memory");
 #else
-  uint4 piece = make_uint4(0, 0, 0, 0);
-  if (bytes == 16)
-    piece = *(const uint4*)from;
-  else
-    for (int i = 0; i < bytes; ++i) ((char*)&piece)[i] = ((const char*)from)[i];
-  *(uint4*)to = piece;
+  *(uint4*)to = bytes == 16 ? *(const uint4*)from : make_uint4(0, 0, 0, 0);
+  if (bytes != 16)
+    for (int i = 0; i < bytes; ++i) ((char*)to)[i] = ((const char*)from)[i];
 #endif
 }
 // Copies belong to the group that is closed next.

@@ -77,6 +77,8 @@ struct PlaceRow {
   X(gpuLines)                      \
   X(gpuQuantization)               \
   X(gpuIntegerProducts)            \
+  X(gpuIntegerConvolutions)        \
+  X(gpuPackedProducts)             \
   X(gpuRecurrent)                  \
   X(gpuImages)                     \
   X(gpuElimination)                \

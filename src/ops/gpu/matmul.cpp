@@ -24,7 +24,11 @@ struct Layout {
   float alpha, beta, activationAlpha, activationBeta;
 };
 
-MAX_DEVICE void finish(const Layout& layout, Sum sum, long long matrix, long long row, long long column,
+// Where a matrix's c begins.
+MAX_DEVICE long long addendOf(const Layout& layout, long long matrix) {
+  return layout.cMatrix == 0 ? 0 : (layout.perC == 1 ? matrix : matrix / layout.perC) * layout.cMatrix;
+}
+MAX_DEVICE void finish(const Layout& layout, Sum sum, long long cAt, long long row, long long column,
                        long long at ADDENDS, Element* out) {
   FINISH
   out[at] = (Element)sum;
@@ -36,7 +40,7 @@ MAX_DEVICE void emit(const Layout& layout, Sum sum, long long matrix, long long 
   if (layout.splits > 1)
     partial[split * layout.batch * layout.rows * layout.columns + at] = sum;
   else
-    finish(layout, sum, matrix, row, column, at GIVEN, out);
+    finish(layout, sum, addendOf(layout, matrix), row, column, at GIVEN, out);
 }
 
 MAX_DEVICE void chooseMatrices(const Layout& layout, long long matrix, const Element*& a, const Element*& b) {
@@ -138,7 +142,7 @@ extern "C" __global__ void gpu_matmul_sum(const Layout layout, const Sum* partia
     Sum sum = 0;
     for (long long split = 0; split < layout.splits; ++split) sum += partial[split * count + i];
     const long long row = i / layout.columns;
-    finish(layout, sum, row / layout.rows, row % layout.rows, i % layout.columns, i GIVEN, out);
+    finish(layout, sum, addendOf(layout, row / layout.rows), row % layout.rows, i % layout.columns, i GIVEN, out);
   }
 }
 )";
@@ -159,9 +163,7 @@ std::string sourceFor(const Node& node, const std::string& activation) {
   if (node.input(2)) {
     addends += ", const Element* c";
     given += ", c";
-    finish +=
-        "sum += (Sum)layout.beta * (Sum)c[matrix / layout.perC * layout.cMatrix + row * layout.cRow + column * "
-        "layout.cColumn];\n";
+    finish += "sum += (Sum)layout.beta * (Sum)c[cAt + row * layout.cRow + column * layout.cColumn];\n";
   }
   if (node.input(3)) {
     addends += ", const Element* residual";

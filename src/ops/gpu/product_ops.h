@@ -13,12 +13,13 @@ namespace max {
 // Which of an operator's kernels a product launches.
 struct ProductKernels {
   size_t product;
-  size_t sum;       // adds the parts of a product that is cut along its depth
-  size_t sumBytes;  // of one part of one result
+  size_t sum;              // adds the parts of a product that is cut along its depth
+  size_t sumBytes;         // of one part of one result
+  size_t firstAddend = 2;  // the first input of the second one
 };
 
 // The product of `count` results, as planned, and what adds its parts, if there are several. The kernels take the
-// layout first; then the inputs, or the parts and what is added to sums (from input 2 on), and the output.
+// layout first; then the inputs, or the parts and what is added to sums, and the output.
 template <class Layout>
 std::unique_ptr<OpKernel> productOps(const Placed& placed, const OpRequest& request, Layout layout,
                                      const ProductPlan& plan, int64_t count, const ProductKernels& kernels) {
@@ -42,7 +43,7 @@ std::unique_ptr<OpKernel> productOps(const Placed& placed, const OpRequest& requ
   LaunchOp& sum = ops->add(kernels.sum);
   sum.addFirst(layout);
   sum.addInput(LaunchOp::kScratch);
-  addInputs(sum, 2);
+  addInputs(sum, kernels.firstAddend);
   sum.addOutput(0);
   sum.coverElements(count);
   return ops;

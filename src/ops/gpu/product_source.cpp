@@ -31,10 +31,8 @@ MAX_DEVICE void loadPiece(uint4* to, const T* from, long long valid, bool isAlig
     maxCopyAsync(to, from, here * (int)sizeof(T));
     return;
   }
-  T piece[16 / sizeof(T)];
 #pragma unroll
-  for (int i = 0; i < count; ++i) piece[i] = i < here ? from[i] : T(0.0f);
-  memcpy(to, piece, 16);
+  for (int i = 0; i < count; ++i) ((T*)to)[i] = i < here ? from[i] : T(0.0f);
 }
 // The same into registers.
 template <class T, int kCount>
@@ -122,24 +120,39 @@ MAX_DEVICE void accumulate(Sum (&sums)[kHeight][kWidth][MAX_PER_LANE], uint4* me
   }
 }
 
+// A tile's sums go to `store` with their places in it, through memory: those that threads store together lie together, and
+// what `store` does is there once for each 16 rows of a team. `memory`: that of the factors' tiles.
+template <int kRows, int kColumns, int kThreads, int kTeamRows, int kHeight, int kWidth, class Store>
+MAX_DEVICE void storeTile(const Sum (&sums)[kHeight][kWidth][MAX_PER_LANE], uint4* memory, const Store& store) {
+  const int kTeamColumns = kThreads / MAX_MMA_LANES / kTeamRows, team = threadIdx.x / MAX_MMA_LANES;
+  const int kLine = kColumns + (sizeof(Sum) == 4 ? 4 : 0), column0 = team % kTeamColumns * (16 * kWidth);
+  Sum* const results = (Sum*)memory;
+#pragma unroll
+  for (int i = 0; i < kHeight; ++i) {
+    __syncthreads();
+#pragma unroll
+    for (int j = 0; j < kWidth; ++j)
+#pragma unroll
+      for (int e = 0; e < MAX_PER_LANE; ++e)
+        results[(team / kTeamColumns * 16 + Mma::row(e)) * kLine + column0 + 16 * j + Mma::column(e)] = sums[i][j][e];
+    __syncthreads();
+#pragma unroll 1
+    for (int at = threadIdx.x; at < 16 * kTeamRows * kColumns; at += kThreads) {
+      const int row = at / kColumns, column = at % kColumns;
+      store(row / 16 * (16 * kHeight) + 16 * i + row % 16, column, results[row * kLine + column]);
+    }
+  }
+  __syncthreads();
+}
+
 // The sums go to `store` with their places in the tile.
 template <int kRows, int kColumns, int kThreads, int kTeamRows, class A, class B, class Store>
 MAX_DEVICE void multiplyTile(A& a, B& b, long long steps, const Store& store) {
   __shared__ uint4 memory[MAX_MMA_STAGES * 4 * (kRows + kColumns)];
   const int kTeamColumns = kThreads / MAX_MMA_LANES / kTeamRows;
-  const int kHeight = kRows / kTeamRows / 16, kWidth = kColumns / kTeamColumns / 16;
-  const int team = threadIdx.x / MAX_MMA_LANES;
-  const int row0 = team / kTeamColumns * (16 * kHeight), column0 = team % kTeamColumns * (16 * kWidth);
-  Sum sums[kHeight][kWidth][MAX_PER_LANE] = {};
+  Sum sums[kRows / kTeamRows / 16][kColumns / kTeamColumns / 16][MAX_PER_LANE] = {};
   accumulate<kRows, kColumns, kThreads, kTeamRows, MAX_MMA_STAGES>(sums, memory, a, b, steps);
-#pragma unroll
-  for (int i = 0; i < kHeight; ++i)
-#pragma unroll
-    for (int j = 0; j < kWidth; ++j)
-#pragma unroll
-      for (int e = 0; e < MAX_PER_LANE; ++e)
-        store(row0 + 16 * i + Mma::row(e), column0 + 16 * j + Mma::column(e), sums[i][j][e]);
-  __syncthreads();
+  storeTile<kRows, kColumns, kThreads, kTeamRows>(sums, memory, store);
 }
 )";
 
@@ -196,8 +209,13 @@ std::string productFunctions(DType dtype) {
   const KernelType type = kernelType(dtype);
   const std::string highest = concat("#ifndef ", kFloat32Kind, "\n#define ", kFloat32Kind, " ",
                                      float32Kind(MAX_PRECISION_HIGHEST), "\n#endif\n");
-  return concat("#include \"max_mma.h\"\n", dtype == DType::Float32 ? highest : "", "typedef ", type.element,
-                " Element;\ntypedef ", type.accumulator, " Sum;\ntypedef ", kindOf(dtype), " Kind;\n", kFunctions);
+  return concat(dtype == DType::Float32 ? highest : "",
+                productFunctions(type.element, type.accumulator, kindOf(dtype)));
+}
+
+std::string productFunctions(std::string_view element, std::string_view sum, std::string_view kind) {
+  return concat("#include \"max_mma.h\"\ntypedef ", element, " Element;\ntypedef ", sum, " Sum;\ntypedef ", kind,
+                " Kind;\n", kFunctions);
 }
 
 ProductPlan::ProductPlan(DType dtype, int64_t batch, int64_t rows, int64_t columns, int64_t depth,

@@ -14,6 +14,7 @@ namespace max {
 // The types Element, Sum and Kind of a product, and the device functions that its kernels share. They come after
 // kernelFunctions(), if that is there. kFloat32Kind is a macro that fixes the precision of float32.
 std::string productFunctions(DType dtype);
+std::string productFunctions(std::string_view element, std::string_view sum, std::string_view kind);
 inline constexpr const char* kFloat32Kind = "MAX_FLOAT32_KIND";
 // What it is defined as.
 const char* float32Kind(MaxPrecision precision);

@@ -21,7 +21,9 @@ struct Place {
 static inline __device__ Place placeOf(const Windows& windows, long long i, long long channels) {
   long long rest = CHANNELS_LAST ? i / channels % windows.pixels : i % windows.pixels;
   Place place = {i / channels / windows.pixels, CHANNELS_LAST ? i % channels : i / windows.pixels % channels, {0, 0, 0}};
-  for (int d = (int)windows.rank - 1; d >= 0; --d) {
+#pragma unroll
+  for (int d = 2; d >= 0; --d) {
+    if (d >= windows.rank) continue;
     place.at[d] = rest % windows.out[d];
     rest /= windows.out[d];
   }
@@ -42,7 +44,9 @@ struct Tap {
 static inline __device__ Tap tapOf(const Windows& windows, const Place& place, long long tap) {
   Tap result = {0, true, true};
   long long size = 1;
-  for (int d = (int)windows.rank - 1; d >= 0; --d) {
+#pragma unroll
+  for (int d = 2; d >= 0; --d) {  // places in arrays that registers can hold
+    if (d >= windows.rank) continue;
     const long long pixel = pixelBelow(windows, d, place.at[d], tap % windows.kernel[d]);
     tap /= windows.kernel[d];
     result.isInside = result.isInside && pixel >= 0 && pixel < windows.in[d];

@@ -222,7 +222,9 @@ class NBitsOp : public OpKernel {
 
 std::unique_ptr<OpKernel> createNBits(const OpRequest& request) { return std::make_unique<NBitsOp>(request); }
 
-constexpr Implementation kNBits[] = {{"matmul_nbits_f32", nullptr, createNBits}};
+bool isFloat32(const OpRequest& request) { return request.inputs[0].dtype == DType::Float32; }
+
+constexpr Implementation kNBits[] = {{"matmul_nbits_f32", isFloat32, createNBits}};
 const OpRow kRows[] = {{kMaxDomain, "MatMulNBits", kNBits}};
 
 }  // namespace
