@@ -33,8 +33,9 @@ void forbidTheRest(const Plan& plan, const Storage& arena) {
 // Where one launch replaces several.
 bool canRepeat(const Plan& plan) {
   constexpr size_t kFewest = 3;
-  return plan.depth == 0 && plan.boundary.kind == Boundary::End && plan.steps.size() >= kFewest &&
-         !plan.firstUnrepeatable();
+  size_t launches = 0;
+  for (const Step& step : plan.steps) launches += step.kernel->launchCount();
+  return plan.depth == 0 && plan.boundary.kind == Boundary::End && launches >= kFewest && !plan.firstUnrepeatable();
 }
 
 }  // namespace

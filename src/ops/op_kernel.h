@@ -96,6 +96,9 @@ class OpKernel {
   // What it copies as one block each. A part may lie in the memory of both already; then it is left alone.
   virtual std::span<const CopiedPart> parts() const { return {}; }
 
+  // Of kernels, of one that runs on an accelerator.
+  virtual size_t launchCount() const { return 1; }
+
   std::string_view implementation;  // its name in the row, set by the library
 };
 

@@ -236,6 +236,14 @@ class Graphs(unittest.TestCase):
         words = [self.random.integers(0, most, (2, 8)) for most in (20, 2, 2)]
         self.check_launches(model, words, 7 * layers + 7)  # of twelve layers at most eight for each
 
+    def test_launches_of_recurrent_layers(self):
+        """One product for all steps, one launch that sets states, and one for each step; an early reset gate has its own."""
+        for op, gates, each in (("LSTM", 4, 1), ("GRU", 3, 2)):
+            constants = [("w", self.floats(1, gates * 130, 9) / 3), ("r", self.floats(1, gates * 130, 130) / 9)]
+            node = helper.make_node(op, ["x", "w", "r"], ["y"], hidden_size=130)
+            model = onnx.load_from_string(model_of([node], [tensor("x", [5, 2, 9])], [tensor("y", None)], constants))
+            self.check_launches(model, [self.floats(5, 2, 9)], 2 + 5 * each)
+
     def profile_of(self, model):
         with tempfile.TemporaryDirectory() as folder:
             library.call("maxSessionWriteProfile", model.session, f"{folder}/trace.json".encode())

@@ -443,16 +443,19 @@ class OnDevice(unittest.TestCase):
                       constants=(3, 4, 5, 8), group=2, pads=[1, 1, 1, 1])
 
     def test_recurrent_layers(self):
-        """Several directions, lengths, states and functions."""
+        """Several directions, lengths, states and functions; of few units in one launch, of more in one for each step."""
         for op, gates, functions in (("LSTM", 4, ["HardSigmoid", "ScaledTanh", "Softsign"]), ("GRU", 3, ["HardSigmoid", "Elu"]),
                                      ("RNN", 1, ["LeakyRelu"])):
-            for direction, count in (("forward", 1), ("reverse", 1), ("bidirectional", 2)):
-                x, w, r = self.floats(6, 3, 5), self.floats(count, gates * 140, 5) / 3, self.floats(count, gates * 140, 140) / 9
-                more = [self.floats(count, 2 * gates * 140), np.array([6, 2, 0], np.int32), self.floats(count, 3, 140)]
+            for direction, count, hidden in (("forward", 1, 140), ("reverse", 1, 141), ("bidirectional", 2, 20)):
+                x, w = self.floats(6, 3, 5), self.floats(count, gates * hidden, 5) / 3
+                r = self.floats(count, gates * hidden, hidden) / 9
+                more = [self.floats(count, 2 * gates * hidden), np.array([6, 2, 0], np.int32), self.floats(count, 3, hidden)]
                 if op == "LSTM":
-                    more += [self.floats(count, 3, 140), self.floats(count, 3 * 140)]
+                    more += [self.floats(count, 3, hidden), self.floats(count, 3 * hidden)]
                 own = {"activations": functions * count, "clip": 2.0} if direction == "bidirectional" else {}
-                self.operator(op, [x, w, r, *more], 3 if op == "LSTM" else 2, constants=(1, 2), hidden_size=140,
+                if op == "GRU" and direction == "reverse":
+                    own["linear_before_reset"] = 1
+                self.operator(op, [x, w, r, *more], 3 if op == "LSTM" else 2, constants=(1, 2), hidden_size=hidden,
                               direction=direction, **own)
 
     def test_random_numbers(self):

@@ -17,6 +17,7 @@ class SeveralOps final : public OpKernel {
 
   LaunchOp& add(size_t kernel = 0) { return *ops_.emplace_back(std::make_unique<LaunchOp>(placed_, kernel)); }
   size_t scratchBytes() const override { return scratchBytes_; }
+  size_t launchCount() const override { return ops_.size(); }
   void run(const OpContext& context) const override {
     for (const auto& op : ops_) op->run(context);
   }
