@@ -162,6 +162,18 @@ func (g *Graph) AddInputLike(name string, value *GraphValue) (*GraphValue, error
 	})
 }
 
+// AddTransfer adds a copy of a value on another device of the session that will compile the graph. Nodes run on the device
+// of their inputs that are placed on one: inputs of the graph that name it, transfers, and what is computed from them.
+func (g *Graph) AddTransfer(value *GraphValue, device *Device) (*GraphValue, error) {
+	return g.add(func(raw *maxGraph, a *arena, out **maxGraphValue) error {
+		from := a.graphValue(value)
+		if a.err != nil {
+			return a.err
+		}
+		return perform(device, func(where *maxDevice) error { return maxGraphAddTransfer(raw, from, where, out) })
+	})
+}
+
 // AddValueInput adds an input that is a sequence or an optional of tensors of an element type.
 func (g *Graph) AddValueInput(name string, kind ValueKind, dtype DType) (*GraphValue, error) {
 	return g.add(func(raw *maxGraph, a *arena, out **maxGraphValue) error {

@@ -116,6 +116,24 @@ func (m *Model) Memory() (ModelMemory, error) {
 	return ModelMemory{raw.mappedWeights, raw.ownedWeights, raw.packedWeights, raw.plans, raw.arenas, raw.outputs, raw.total}, err
 }
 
+// ModelDeviceMemory is what a model holds on one device, in bytes: weights and what nodes prepared of them, intermediate
+// values, and the code of kernels.
+type ModelDeviceMemory struct {
+	Weights, Arenas, Code, Total uint64
+}
+
+// DeviceMemory reports what the model holds on a device of its session; nil is the session's first.
+func (m *Model) DeviceMemory(device *Device) (ModelDeviceMemory, error) {
+	raw := &maxModelDeviceMemory{structSize: unsafe.Sizeof(maxModelDeviceMemory{})}
+	err := perform(m, func(model *maxModel) error {
+		if device == nil {
+			return maxModelGetDeviceMemory(model, nil, raw)
+		}
+		return perform(device, func(where *maxDevice) error { return maxModelGetDeviceMemory(model, where, raw) })
+	})
+	return ModelDeviceMemory{raw.weights, raw.arenas, raw.code, raw.total}, err
+}
+
 // Info returns what the model's file or graph held.
 func (m *Model) Info() (*ModelInfo, error) {
 	return query(m, func(raw *maxModel, info **ModelInfo) error {

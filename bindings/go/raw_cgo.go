@@ -486,6 +486,10 @@ func maxGraphAddNode(graph *maxGraph, domain *byte, op *byte, name *byte, inputs
 	return failure(C.go_maxGraphAddNode((*C.MaxGraph)(unsafe.Pointer(graph)), (*C.char)(unsafe.Pointer(domain)), (*C.char)(unsafe.Pointer(op)), (*C.char)(unsafe.Pointer(name)), (**C.MaxGraphValue)(unsafe.Pointer(inputs)), C.int32_t(inputCount), (*C.MaxAttributes)(unsafe.Pointer(attributes)), (**C.MaxGraphValue)(unsafe.Pointer(outValues)), C.int32_t(outputCount)))
 }
 
+func maxGraphAddTransfer(graph *maxGraph, value *maxGraphValue, device *maxDevice, outValue **maxGraphValue) error {
+	return failure(C.go_maxGraphAddTransfer((*C.MaxGraph)(unsafe.Pointer(graph)), (*C.MaxGraphValue)(unsafe.Pointer(value)), (*C.MaxDevice)(unsafe.Pointer(device)), (**C.MaxGraphValue)(unsafe.Pointer(outValue))))
+}
+
 func maxGraphAddOutput(graph *maxGraph, value *maxGraphValue, name *byte) error {
 	return failure(C.go_maxGraphAddOutput((*C.MaxGraph)(unsafe.Pointer(graph)), (*C.MaxGraphValue)(unsafe.Pointer(value)), (*C.char)(unsafe.Pointer(name))))
 }
@@ -890,6 +894,10 @@ func maxModelGetMemory(model *maxModel, outMemory *maxModelMemory) error {
 	return failure(C.go_maxModelGetMemory((*C.MaxModel)(unsafe.Pointer(model)), (*C.MaxModelMemory)(unsafe.Pointer(outMemory))))
 }
 
+func maxModelGetDeviceMemory(model *maxModel, device *maxDevice, outMemory *maxModelDeviceMemory) error {
+	return failure(C.go_maxModelGetDeviceMemory((*C.MaxModel)(unsafe.Pointer(model)), (*C.MaxDevice)(unsafe.Pointer(device)), (*C.MaxModelDeviceMemory)(unsafe.Pointer(outMemory))))
+}
+
 func maxModelExecuteValues(model *maxModel, inputs **maxValue, inputCount int32, options *maxModelExecuteOptions, outOutputs **maxValue, outputCount int32) error {
 	return failure(C.go_maxModelExecuteValues((*C.MaxModel)(unsafe.Pointer(model)), (**C.MaxValue)(unsafe.Pointer(inputs)), C.int32_t(inputCount), (*C.MaxModelExecuteOptions)(unsafe.Pointer(options)), (**C.MaxValue)(unsafe.Pointer(outOutputs)), C.int32_t(outputCount)))
 }
@@ -1074,4 +1082,11 @@ var (
 	_    = same[unsafe.Offsetof(maxModelMemory{}.arenas)-unsafe.Offsetof(C.MaxModelMemory{}.arenas)]
 	_    = same[unsafe.Offsetof(maxModelMemory{}.outputs)-unsafe.Offsetof(C.MaxModelMemory{}.outputs)]
 	_    = same[unsafe.Offsetof(maxModelMemory{}.total)-unsafe.Offsetof(C.MaxModelMemory{}.total)]
+	_    = same[unsafe.Sizeof(maxModelDeviceMemory{})-unsafe.Sizeof(C.MaxModelDeviceMemory{})]
+	_    = same[unsafe.Offsetof(maxModelDeviceMemory{}.structSize)-unsafe.Offsetof(C.MaxModelDeviceMemory{}.structSize)]
+	_    = same[unsafe.Offsetof(maxModelDeviceMemory{}.validMask)-unsafe.Offsetof(C.MaxModelDeviceMemory{}.validMask)]
+	_    = same[unsafe.Offsetof(maxModelDeviceMemory{}.weights)-unsafe.Offsetof(C.MaxModelDeviceMemory{}.weights)]
+	_    = same[unsafe.Offsetof(maxModelDeviceMemory{}.arenas)-unsafe.Offsetof(C.MaxModelDeviceMemory{}.arenas)]
+	_    = same[unsafe.Offsetof(maxModelDeviceMemory{}.code)-unsafe.Offsetof(C.MaxModelDeviceMemory{}.code)]
+	_    = same[unsafe.Offsetof(maxModelDeviceMemory{}.total)-unsafe.Offsetof(C.MaxModelDeviceMemory{}.total)]
 )

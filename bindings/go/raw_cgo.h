@@ -314,6 +314,9 @@ static inline goResult go_maxGraphAddWeightFromWeights(MaxGraph*graph, const cha
 static inline goResult go_maxGraphAddNode(MaxGraph*graph, const char*domain, const char*op, const char*name, MaxGraphValue* const*inputs, int32_t inputCount, const MaxAttributes*attributes, MaxGraphValue**outValues, int32_t outputCount) {
   return go_result(maxGraphAddNode(graph, domain, op, name, inputs, inputCount, attributes, outValues, outputCount));
 }
+static inline goResult go_maxGraphAddTransfer(MaxGraph*graph, MaxGraphValue*value, MaxDevice*device, MaxGraphValue**outValue) {
+  return go_result(maxGraphAddTransfer(graph, value, device, outValue));
+}
 static inline goResult go_maxGraphAddOutput(MaxGraph*graph, MaxGraphValue*value, const char*name) {
   return go_result(maxGraphAddOutput(graph, value, name));
 }
@@ -589,6 +592,9 @@ static inline goResult go_maxModelForgetCaptured(const MaxModel*model, uint64_t 
 }
 static inline goResult go_maxModelGetMemory(const MaxModel*model, MaxModelMemory*outMemory) {
   return go_result(maxModelGetMemory(model, outMemory));
+}
+static inline goResult go_maxModelGetDeviceMemory(const MaxModel*model, const MaxDevice*device, MaxModelDeviceMemory*outMemory) {
+  return go_result(maxModelGetDeviceMemory(model, device, outMemory));
 }
 static inline goResult go_maxModelExecuteValues(const MaxModel*model, MaxValue* const*inputs, int32_t inputCount, const MaxModelExecuteOptions*options, MaxValue**outOutputs, int32_t outputCount) {
   return go_result(maxModelExecuteValues(model, inputs, inputCount, options, outOutputs, outputCount));

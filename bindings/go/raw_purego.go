@@ -128,6 +128,7 @@ const (
 	numberMaxGraphAddWeightFromBuffer
 	numberMaxGraphAddWeightFromWeights
 	numberMaxGraphAddNode
+	numberMaxGraphAddTransfer
 	numberMaxGraphAddOutput
 	numberMaxGraphGetInputCount
 	numberMaxGraphGetInput
@@ -229,6 +230,7 @@ const (
 	numberMaxModelVerifyReplay
 	numberMaxModelForgetCaptured
 	numberMaxModelGetMemory
+	numberMaxModelGetDeviceMemory
 	numberMaxModelExecuteValues
 	numberMaxModelGetInfo
 	numberMaxModelGetGraph
@@ -358,6 +360,7 @@ var functionNames = [functionCount]string{
 	"maxGraphAddWeightFromBuffer",
 	"maxGraphAddWeightFromWeights",
 	"maxGraphAddNode",
+	"maxGraphAddTransfer",
 	"maxGraphAddOutput",
 	"maxGraphGetInputCount",
 	"maxGraphGetInput",
@@ -459,6 +462,7 @@ var functionNames = [functionCount]string{
 	"maxModelVerifyReplay",
 	"maxModelForgetCaptured",
 	"maxModelGetMemory",
+	"maxModelGetDeviceMemory",
 	"maxModelExecuteValues",
 	"maxModelGetInfo",
 	"maxModelGetGraph",
@@ -943,6 +947,10 @@ func maxGraphAddNode(graph *maxGraph, domain *byte, op *byte, name *byte, inputs
 	return invoke(numberMaxGraphAddNode, uintptr(unsafe.Pointer(graph)), uintptr(unsafe.Pointer(domain)), uintptr(unsafe.Pointer(op)), uintptr(unsafe.Pointer(name)), uintptr(unsafe.Pointer(inputs)), uintptr(inputCount), uintptr(unsafe.Pointer(attributes)), uintptr(unsafe.Pointer(outValues)), uintptr(outputCount))
 }
 
+func maxGraphAddTransfer(graph *maxGraph, value *maxGraphValue, device *maxDevice, outValue **maxGraphValue) error {
+	return invoke(numberMaxGraphAddTransfer, uintptr(unsafe.Pointer(graph)), uintptr(unsafe.Pointer(value)), uintptr(unsafe.Pointer(device)), uintptr(unsafe.Pointer(outValue)))
+}
+
 func maxGraphAddOutput(graph *maxGraph, value *maxGraphValue, name *byte) error {
 	return invoke(numberMaxGraphAddOutput, uintptr(unsafe.Pointer(graph)), uintptr(unsafe.Pointer(value)), uintptr(unsafe.Pointer(name)))
 }
@@ -1341,6 +1349,10 @@ func maxModelForgetCaptured(model *maxModel, graphKey uint64) error {
 
 func maxModelGetMemory(model *maxModel, outMemory *maxModelMemory) error {
 	return invoke(numberMaxModelGetMemory, uintptr(unsafe.Pointer(model)), uintptr(unsafe.Pointer(outMemory)))
+}
+
+func maxModelGetDeviceMemory(model *maxModel, device *maxDevice, outMemory *maxModelDeviceMemory) error {
+	return invoke(numberMaxModelGetDeviceMemory, uintptr(unsafe.Pointer(model)), uintptr(unsafe.Pointer(device)), uintptr(unsafe.Pointer(outMemory)))
 }
 
 func maxModelExecuteValues(model *maxModel, inputs **maxValue, inputCount int32, options *maxModelExecuteOptions, outOutputs **maxValue, outputCount int32) error {

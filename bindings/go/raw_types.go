@@ -219,6 +219,15 @@ type maxModelMemory struct {
 	total         uint64
 }
 
+type maxModelDeviceMemory struct {
+	structSize uintptr
+	validMask  uint64
+	weights    uint64
+	arenas     uint64
+	code       uint64
+	total      uint64
+}
+
 const (
 	max_BUFFER_RANK_LIMIT                  = 16
 	max_BUFFER_FLAG_CONTIGUOUS             = 1
@@ -266,6 +275,10 @@ const (
 	max_MODEL_MEMORY_ARENAS                = 16
 	max_MODEL_MEMORY_OUTPUTS               = 32
 	max_MODEL_MEMORY_TOTAL                 = 64
+	max_MODEL_DEVICE_MEMORY_WEIGHTS        = 1
+	max_MODEL_DEVICE_MEMORY_ARENAS         = 2
+	max_MODEL_DEVICE_MEMORY_CODE           = 4
+	max_MODEL_DEVICE_MEMORY_TOTAL          = 8
 	max_SESSION_MEMORY_USED                = 1
 	max_SESSION_MEMORY_PEAK                = 2
 	max_SESSION_MEMORY_LIMIT               = 4

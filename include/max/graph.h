@@ -208,7 +208,25 @@ MAX_API MAX_NODISCARD MaxStatus maxGraphAddNode(MaxGraph* graph, const char* dom
                                                 int32_t outputCount);
 
 /**
- * Makes a value the next output of the graph.
+ * Adds a copy of a value on another device. On the device where it is already, it is the value itself.
+ *
+ * Nodes run on the device of the first input that is placed on one: inputs of the graph and weights that name a device,
+ * transfers, and what is computed from them. Inputs of a node that are placed must be on one device. What is not placed
+ * is on the first device of the session; constants are copied to each device that reads them.
+ *
+ * A session that compiles the graph must have all accelerators that it names, and one as its first device if it names
+ * any.
+ *
+ * @param[in] value  From this graph or its parents; a tensor of numbers.
+ * @param[in] device  An accelerator or the host; retained.
+ * @retval MAX_STATUS_UNIMPLEMENTED  The value is made of strings, or no tensor.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxGraphAddTransfer(MaxGraph* graph, MaxGraphValue* value, MaxDevice* device,
+                                                    MaxGraphValue** outValue);
+
+/**
+ * Makes a value the next output of the graph, on the value's device.
  *
  * @param[in] name  Unique among the outputs; NULL = the value's name.
  * @since 0.1

@@ -160,6 +160,38 @@ typedef struct MaxModelMemory {
 #define MAX_MODEL_MEMORY_INIT \
   { sizeof(MaxModelMemory), 0, 0, 0, 0, 0, 0, 0, 0 }
 
+/** Valid fields of a MaxModelDeviceMemory: a sum of MAX_MODEL_DEVICE_MEMORY_* values. */
+typedef uint64_t MaxModelDeviceMemoryMask;
+
+/** MaxModelDeviceMemory::weights. */
+#define MAX_MODEL_DEVICE_MEMORY_WEIGHTS 1
+/** MaxModelDeviceMemory::arenas. */
+#define MAX_MODEL_DEVICE_MEMORY_ARENAS 2
+/** MaxModelDeviceMemory::code. */
+#define MAX_MODEL_DEVICE_MEMORY_CODE 4
+/** MaxModelDeviceMemory::total. */
+#define MAX_MODEL_DEVICE_MEMORY_TOTAL 8
+
+/** Memory that a model holds on one device, in bytes. See maxModelGetDeviceMemory. */
+typedef struct MaxModelDeviceMemory {
+  /** Size of this structure; set by MAX_MODEL_DEVICE_MEMORY_INIT. */
+  size_t structSize;
+  /** Fields that are known. */
+  MaxModelDeviceMemoryMask validMask;
+  /** Weights, other constants and what nodes prepared at load; on the host those in mapped files, too. */
+  uint64_t weights;
+  /** Memory for intermediate values, in use or kept for later calls; page-locked memory counts for the host. */
+  uint64_t arenas;
+  /** Code of the kernels that the model was compiled to; the driver may take more for it. 0 for the host. */
+  uint64_t code;
+  /** The sum of the above. */
+  uint64_t total;
+} MaxModelDeviceMemory;
+
+/** Initial value of a MaxModelDeviceMemory. */
+#define MAX_MODEL_DEVICE_MEMORY_INIT \
+  { sizeof(MaxModelDeviceMemory), 0, 0, 0, 0, 0 }
+
 /**
  * Loads a model.
  *
@@ -473,6 +505,19 @@ MAX_API MAX_NODISCARD MaxStatus maxModelForgetCaptured(const MaxModel* model, ui
  * @since 0.1
  */
 MAX_API MAX_NODISCARD MaxStatus maxModelGetMemory(const MaxModel* model, MaxModelMemory* outMemory);
+
+/**
+ * Gets the memory that the model holds on one device of its session, or on the host. Weights and code that several
+ * models share count in each.
+ *
+ * Thread-safe.
+ *
+ * @param[in] device  NULL = the first device of the session.
+ * @retval MAX_STATUS_INVALID_ARGUMENT  The session does not have the device.
+ * @since 0.1
+ */
+MAX_API MAX_NODISCARD MaxStatus maxModelGetDeviceMemory(const MaxModel* model, const MaxDevice* device,
+                                                        MaxModelDeviceMemory* outMemory);
 
 /**
  * Runs a model on values, for inputs and outputs that are sequences, optionals or maps as well as tensors.

@@ -3,8 +3,9 @@
  * @file session.h
  * Sessions: where models are loaded and how they run.
  *
- * A session holds devices and settings. Models that it loads run on its first device. All sessions of a process share
- * one thread pool; a session's thread count limits how many of its threads one call uses.
+ * A session holds devices and settings. Models that it loads run on its first device, except for what a graph built in
+ * code places on the others. All sessions of a process share one thread pool; a session's thread count limits how many
+ * of its threads one call uses.
  *
  *     MaxSession* session = NULL;
  *     MaxModel* model = NULL;

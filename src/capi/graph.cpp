@@ -179,7 +179,9 @@ MaxStatus maxGraphAddInput(MaxGraph* graph, const char* name, MaxDType dtype, in
     const char* const* names = chosen.dimensionNames;
     for (int32_t i = 0; i < rank; ++i)
       type.dims.push_back(dimOf(graph->graph(), name, i, shape[i], names ? names[i] : nullptr));
-    *outValue = graph->adopt(graph->graph().addInput(name, std::move(type)), Ref<MaxDevice>(chosen.device));
+    max::Value* value = graph->graph().addInput(name, std::move(type));
+    value->home = Ref<MaxDevice>(chosen.device);
+    *outValue = graph->adopt(value, Ref<MaxDevice>(chosen.device));
   });
 }
 
@@ -192,7 +194,9 @@ MaxStatus maxGraphAddInputLike(MaxGraph* graph, const char* name, const MaxGraph
     requireArgument(value, "value");
     graph->requireMutable();
     graph->graph().requireVisible(&value->value, "value");
-    *outValue = graph->adopt(graph->graph().addInput(name, value->value.type), value->device);
+    max::Value* input = graph->graph().addInput(name, value->value.type);
+    input->home = value->device;
+    *outValue = graph->adopt(input, value->device);
   });
 }
 
@@ -236,6 +240,7 @@ MaxStatus maxGraphAddWeight(MaxGraph* graph, const char* name, MaxDType dtype, i
     const max::Shape dims(std::span<const int64_t>(shape, static_cast<size_t>(rank)));
     max::bytesFor(static_cast<max::DType>(dtype), dims.count());
     max::Value* value = graph->graph().addWeight(name, static_cast<max::DType>(dtype), dims);
+    value->home = Ref<MaxDevice>(device);
     *outValue = graph->adopt(value, Ref<MaxDevice>(device));
   });
 }
@@ -287,12 +292,29 @@ MaxStatus maxGraphAddNode(MaxGraph* graph, const char* domain, const char* op, c
   });
 }
 
+MaxStatus maxGraphAddTransfer(MaxGraph* graph, MaxGraphValue* value, MaxDevice* device, MaxGraphValue** outValue) {
+  return guard([&] {
+    clearOutput(outValue, "outValue");
+    requireArgument(graph, "graph");
+    requireArgument(value, "value");
+    requireArgument(device, "device");
+    graph->requireMutable();
+    max::require(!max::holdsPointers(value->value.type.dtype), MAX_STATUS_UNIMPLEMENTED, "'", value->value.name,
+                 "' is a ", value->value.type.dtype, ", which stays on the host");
+    max::Attributes attributes;
+    attributes.set("device", device->displayName());
+    max::Node* node = graph->graph().addNode(max::kMaxDomain, "Transfer", {&value->value}, std::move(attributes));
+    node->output()->home = Ref<MaxDevice>(device);
+    *outValue = graph->adopt(node->output(), Ref<MaxDevice>(device));
+  });
+}
+
 MaxStatus maxGraphAddOutput(MaxGraph* graph, MaxGraphValue* value, const char* name) {
   return guard([&] {
     requireArgument(graph, "graph");
     requireArgument(value, "value");
     graph->requireMutable();
-    graph->graph().addOutput(&value->value, name ? name : "");
+    graph->graph().addOutput(&value->value, name ? name : "", value->device);
     max::Value* output = graph->graph().outputs().back();
     if (!graph->find(output)) graph->adopt(output, value->device);
   });

@@ -124,7 +124,8 @@ MaxStatus maxModelGetInputCount(const MaxModel* model, int32_t* outCount) {
 MaxStatus maxModelGetInput(const MaxModel* model, int32_t index, MaxTensorInfo* outInfo) {
   return guard([&] {
     requireArgument(model, "model");
-    MaxDevice& device = model->deviceOf(elementAt(model->inputs(), index, "Input"));
+    elementAt(model->inputs(), index, "Input");
+    MaxDevice& device = model->inputDevice(static_cast<size_t>(index));
     writeInfo(model->inputs(), index, "Input", &device, outInfo);
   });
 }
@@ -149,7 +150,8 @@ MaxStatus maxModelGetOutputCount(const MaxModel* model, int32_t* outCount) {
 MaxStatus maxModelGetOutput(const MaxModel* model, int32_t index, MaxTensorInfo* outInfo) {
   return guard([&] {
     requireArgument(model, "model");
-    MaxDevice& device = model->deviceOf(elementAt(model->outputs(), index, "Output"));
+    elementAt(model->outputs(), index, "Output");
+    MaxDevice& device = model->outputDevice(static_cast<size_t>(index));
     writeInfo(model->outputs(), index, "Output", &device, outInfo);
   });
 }
@@ -160,6 +162,15 @@ MaxStatus maxModelFindOutput(const MaxModel* model, const char* name, int32_t* o
     requireArgument(model, "model");
     requireArgument(name, "name");
     *outIndex = static_cast<int32_t>(max::findByName(model->outputs(), name, "output"));
+  });
+}
+
+MaxStatus maxModelGetDeviceMemory(const MaxModel* model, const MaxDevice* device, MaxModelDeviceMemory* outMemory) {
+  return guard([&] {
+    requireArgument(model, "model");
+    requireArgument(outMemory, "outMemory");
+    const MaxDevice& where = device ? *device : model->device();
+    max::capi::writeReport(outMemory, model->deviceMemory(where), "MaxModelDeviceMemory");
   });
 }
 

@@ -32,6 +32,8 @@ constexpr PartialSumsRow kPartialSums[] = {{MAX_DTYPE_FLOAT32, max::PartialSums:
 
 std::vector<max::Ref<MaxDevice>> devicesOf(const MaxSessionOptions& options) {
   max::capi::requireCount(options.deviceCount, "deviceCount");
+  if (options.deviceCount > static_cast<int32_t>(max::kMostDevices))
+    max::invalidArgument("deviceCount is ", options.deviceCount, "; at most ", max::kMostDevices);
   std::vector<max::Ref<MaxDevice>> devices;
   if (options.deviceCount > 0) requireArgument(options.devices, "options.devices");
   for (int32_t i = 0; i < options.deviceCount; ++i) {

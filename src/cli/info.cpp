@@ -118,9 +118,14 @@ Json describePlacement(const std::string& path, const std::string& name) {
   check(maxLogRemoveCallback(token));
   MaxModelMemory memory = MAX_MODEL_MEMORY_INIT;
   check(maxModelGetMemory(open.model, &memory));
+  MaxModelDeviceMemory here = MAX_MODEL_DEVICE_MEMORY_INIT;
+  check(maxModelGetDeviceMemory(open.model, NULL, &here));
   return {{"name", name},
           {"operators", placement.empty() ? Json() : Json(placement)},
           {"memory", allocatedOn(device) - before},
+          {"weights", here.weights},
+          {"arenas", here.arenas},
+          {"code", here.code},
           {"total_memory", memory.total}};
 }
 
@@ -175,6 +180,8 @@ void printText(const Json& info) {
   printLine("placement  " + device["operators"].get<std::string>());
   printLine("memory     " + bytesText(device["memory"]) + " on " + device["name"].get<std::string>() + ", " +
             bytesText(device["total_memory"]) + " on it and the host");
+  printLine("on device  weights " + bytesText(device["weights"]) + ", intermediate values " +
+            bytesText(device["arenas"]) + ", kernels " + bytesText(device["code"]));
 }
 
 }  // namespace

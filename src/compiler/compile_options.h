@@ -2,6 +2,7 @@
 // Options and limits of a compilation.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,11 +25,12 @@ struct CompileBudget {
 struct CompileOptions {
   CompileOptions(const OperatorLibrary& target = cpuOperators()) : operators(target) {}
 
-  const OperatorLibrary& operators;      // of the target
-  MaxDevice* accelerator = nullptr;      // runs what it has operators for; NULL = the target is the host alone
-  const KernelCodes* kernels = nullptr;  // that the model's file has; NULL = none
-  bool optimise = true;                  // false: only required passes
-  int lanes = 1;                         // threads that packing may use
+  const OperatorLibrary& operators;         // of the target
+  MaxDevice* accelerator = nullptr;         // runs what it has operators for; NULL = the target is the host alone
+  std::span<const Ref<MaxDevice>> devices;  // those of the session, on which values of the graph are placed
+  const KernelCodes* kernels = nullptr;     // that the model's file has; NULL = none
+  bool optimise = true;                     // false: only required passes
+  int lanes = 1;                            // threads that packing may use
   std::vector<std::string> disabledPasses;
   // Called between passes; an exception ends the compilation.
   void (*onPass)(void* userData, std::string_view pass) = nullptr;

@@ -128,6 +128,11 @@ void refuseStrings(const MaxBuffer& buffer, const char* what);
 void copyBytes(const MaxBuffer& target, size_t targetOffset, const MaxBuffer& source, size_t sourceOffset, size_t bytes,
                MaxStream& stream);
 
+// Between memory of accelerators, on the target's stream, after the work now on the source's. The memory must stay
+// until the copy is done.
+void copyBetween(const MemoryRange& target, MaxStream& targetStream, const MemoryRange& source, MaxStream& sourceStream,
+                 size_t bytes);
+
 // Between a contiguous buffer and the caller's memory, in the order of a stream of the buffer's device; they wait for
 // the copy.
 void copyFromHost(MaxBuffer& target, ptrdiff_t offset, const void* source, size_t bytes, MaxStream& stream);

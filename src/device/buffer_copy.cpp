@@ -98,14 +98,20 @@ void copyParts(const MemoryRange& target, MaxStream& targetStream, const MemoryR
   }
 }
 
+void copyByParts(const MemoryRange& target, MaxStream& targetStream, const MemoryRange& source, MaxStream& sourceStream,
+                 size_t bytes) {
+  for (MaxStream* each : {&sourceStream, &targetStream})
+    each->requireUncaptured("A copy between devices of different APIs");
+  (bytes <= kPartBytes ? copyPart : copyParts)(target, targetStream, source, sourceStream, bytes);
+}
+
 void copyThroughHost(const MemoryRange& target, MaxStream& targetStream, const MemoryRange& source,
                      MaxStream& sourceStream, size_t bytes, MaxStream& stream) {
   if (bytes == 0) return;
-  for (MaxStream* each : {&stream, &sourceStream, &targetStream})
-    each->requireUncaptured("A copy between devices of different APIs");
+  stream.requireUncaptured("A copy between devices of different APIs");
   sourceStream.waitFor(stream);
   targetStream.waitFor(stream);
-  (bytes <= kPartBytes ? copyPart : copyParts)(target, targetStream, source, sourceStream, bytes);
+  copyByParts(target, targetStream, source, sourceStream, bytes);
   stream.waitFor(targetStream);
 }
 
@@ -145,6 +151,14 @@ void copyBytes(const MaxBuffer& target, size_t targetOffset, const MaxBuffer& so
   else
     carrier.copy(to, from, bytes, kindOf(target.device(), source.device()));
   stream.waitFor(carrier);
+}
+
+void copyBetween(const MemoryRange& target, MaxStream& targetStream, const MemoryRange& source, MaxStream& sourceStream,
+                 size_t bytes) {
+  MaxDevice &to = targetStream.device(), &from = sourceStream.device();
+  if (!isOfSameApi(to, from)) return copyByParts(target, targetStream, source, sourceStream, bytes);
+  targetStream.waitFor(sourceStream);
+  targetStream.copyPeer(target, to, source, from, bytes);
 }
 
 void copyFromHost(MaxBuffer& target, ptrdiff_t offset, const void* source, size_t bytes, MaxStream& stream) {

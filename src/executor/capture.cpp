@@ -61,8 +61,10 @@ void CapturedGraph::requireRepeatable() const {
   const Step* step = context_->device->isHost() ? nullptr : plan().firstUnrepeatable();
   require(!step, MAX_STATUS_FAILED_PRECONDITION, step && step->node ? step->node->description() : std::string("Model"),
           ": the call cannot be captured, since ",
-          step && step->onDevice ? "each one has other random numbers"
-                                 : "this runs on the host, not on the model's device");
+          !step || step->memory == kHostMemory         ? "this runs on the host, not on the model's device"
+          : step->memory == kMainMemory && !step->node ? "this reads the host's memory"
+          : step->memory == kMainMemory                ? "each one has other random numbers"
+                                                       : "this runs on another device than the model's first");
 }
 
 void CapturedGraph::checkInputs(std::span<MaxBuffer* const> inputs, MaxStatus status, uint64_t key) const {

@@ -48,14 +48,14 @@ bool isFinite(DType dtype, const void* data, int64_t count) {
 bool isFinite(const RunContext& context, uint32_t begin, uint32_t end) {
   const Plan& plan = *context.plan;
   for (uint32_t entry = begin; entry < end; ++entry)
-    if (plan.types[entry].dtype != DType::Invalid && !plan.table[entry].onDevice &&
+    if (plan.types[entry].dtype != DType::Invalid && plan.table[entry].memory == kHostMemory &&
         !isFinite(plan.types[entry].dtype, context.table[entry], plan.shapeOf(entry).count()))
       return false;
   return true;
 }
 
 bool hasGuard(const Plan& plan, uint32_t entry) {
-  return plan.table[entry].kind == Location::Arena && !plan.table[entry].onDevice &&
+  return plan.table[entry].kind == Location::Arena && plan.table[entry].memory == kHostMemory &&
          plan.types[entry].dtype != DType::Invalid && PlanSettings::of(plan.settings).guards;
 }
 
@@ -67,7 +67,7 @@ void forEachGuard(const RunContext& context, size_t index, Function function) {
     if (hasGuard(*context.plan, entry))
       function(static_cast<unsigned char*>(context.table[entry]) + context.plan->bytesOf(entry),
                static_cast<int>(entry - step.outputs));
-  const size_t scratch = step.onDevice ? 0 : step.kernel->scratchBytes();
+  const size_t scratch = step.memory != kHostMemory ? 0 : step.kernel->scratchBytes();
   if (scratch > 0 && PlanSettings::of(context.plan->settings).guards)
     function(reinterpret_cast<unsigned char*>(context.steps[index].context.scratch) + scratch, -1);
 }
@@ -88,7 +88,8 @@ std::string nameOutput(const Node& node, int output) {
 
 void CheckMonitor::stepBegins(const RunContext& context, size_t step) {
   const Step& planned = context.plan->steps[step];
-  finite_.push_back(!checksNumbers() || planned.onDevice || isFinite(context, planned.inputs, planned.outputs));
+  finite_.push_back(!checksNumbers() || planned.memory != kHostMemory ||
+                    isFinite(context, planned.inputs, planned.outputs));
   forEachGuard(context, step, [&](unsigned char* guard, int) { setGuard(guard); });
 }
 
@@ -114,7 +115,7 @@ void CheckMonitor::checkGuard(const Node& node, int output, const void* guard) c
 
 void CheckMonitor::checkNumbers(const RunContext& context, size_t step) const {
   const Step& planned = context.plan->steps[step];
-  if (!finite_.back() || planned.onDevice) return;
+  if (!finite_.back() || planned.memory != kHostMemory) return;
   for (uint32_t entry = planned.outputs; entry < planned.end; ++entry)
     if (!isFinite(context, entry, entry + 1))
       complain(planned.node,

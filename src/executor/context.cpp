@@ -23,10 +23,11 @@ void forbidTheRest(const Plan& plan, const Storage& arena) {
   const std::byte* base = static_cast<const std::byte*>(arena.data());
   forbid(base, arena.size());
   for (uint32_t i = 0; i < plan.table.size(); ++i)
-    if (plan.table[i].kind == Location::Arena && !plan.table[i].onDevice && plan.table[i].depth == plan.depth)
+    if (plan.table[i].kind == Location::Arena && plan.table[i].memory == kHostMemory &&
+        plan.table[i].depth == plan.depth)
       permit(base + plan.table[i].index, plan.bytesOf(i) + guard);
   for (const Step& step : plan.steps)
-    if (const size_t bytes = step.onDevice ? 0 : step.kernel->scratchBytes())
+    if (const size_t bytes = step.memory != kHostMemory ? 0 : step.kernel->scratchBytes())
       permit(base + step.scratch, bytes + guard);
 }
 
@@ -40,7 +41,7 @@ bool canRepeat(const Plan& plan) {
 
 }  // namespace
 
-RunContext::RunContext(Ref<Plan> source, RunContext* before, const RunSettings& settings, std::atomic<size_t>* counter,
+RunContext::RunContext(Ref<Plan> source, RunContext* before, const RunSettings& settings, Counter* counter,
                        Ref<Storage> block)
     : plan(std::move(source)),
       device(settings.device),
@@ -49,10 +50,13 @@ RunContext::RunContext(Ref<Plan> source, RunContext* before, const RunSettings& 
       parent(before),
       first(before ? before->first : this),
       counter_(counter) {
+  if (const auto others = plan->program->otherMemories(); first == this && !others.empty())
+    for (size_t i = 1; i < settings.devices.size(); ++i)
+      otherPlaces.push_back({settings.devices[i].get(), &settings.devices[i]->defaultStream()});
   allocate(std::move(block));
   if (kForbidsMemory && arena) forbidTheRest(*plan, *arena);
-  if (const auto depth = static_cast<size_t>(plan->depth); first->arenas.size() <= depth)
-    first->arenas.resize(depth + 1);
+  const size_t depths = static_cast<size_t>(plan->depth) + 1;
+  if (first->arenas.size() < depths * memories()) first->arenas.resize(depths * memories());
   enter();
   table.resize(plan->table.size());
   for (size_t i = 0; i < table.size(); ++i) {
@@ -65,9 +69,11 @@ RunContext::RunContext(Ref<Plan> source, RunContext* before, const RunSettings& 
   bindSteps(settings);
   if (!device->isHost()) {
     fill();
+    noteOtherUses();
     if (canRepeat(*plan)) repeated = std::make_unique<RepeatedCalls>();
   }
-  if (counter_) counter_->fetch_add(arenaBytes(), std::memory_order_relaxed);
+  for (size_t i = 0; counter_ && i < memories(); ++i)
+    (*counter_)[i].fetch_add(plan->bytesIn(static_cast<Memory>(i)), std::memory_order_relaxed);
 }
 
 // An accelerator reaches page-locked memory of the host by itself.
@@ -75,26 +81,35 @@ void RunContext::allocate(Ref<Storage> block) {
   if (block && block->size() < plan->arenaBytes) block.reset();  // before the new one exists
   if (plan->arenaBytes > 0)
     arena = block ? std::move(block) : device->allocate(plan->arenaBytes, {.pinned = !device->isHost()}, *place.stream);
-  if (plan->deviceBytes > 0) deviceArena = device->allocate(plan->deviceBytes, {}, *place.stream);
+  deviceArenas.resize(plan->deviceBytes.size());
+  for (size_t i = 0; i < deviceArenas.size(); ++i)
+    if (const size_t bytes = plan->deviceBytes[i]; bytes > 0) {
+      const OpPlace& where = placeOf(static_cast<Memory>(i + 1));
+      deviceArenas[i] = where.device->allocate(bytes, {}, *where.stream);
+    }
+}
+
+void RunContext::enter() {
+  std::byte** at = first->arenas.data() + static_cast<size_t>(plan->depth) * memories();
+  for (size_t i = 0; i < memories(); ++i) at[i] = baseOf(static_cast<Memory>(i));
 }
 
 void RunContext::bindSteps(const RunSettings& settings) {
-  std::byte *base = dataOf(arena), *deviceBase = dataOf(deviceArena);
   steps.reserve(plan->steps.size());
   for (const Step& step : plan->steps) {
-    std::byte* const own = step.onDevice ? deviceBase : base;
-    const OpPlace* const where = step.onDevice ? &first->place : &hostPlace;
-    steps.push_back(
-        {step.kernel.get(),
-         {&table[step.inputs], &table[step.outputs], own ? own + step.scratch : nullptr, settings.lanes, where}});
+    std::byte* const own = baseOf(step.memory);
+    steps.push_back({step.kernel.get(),
+                     {&table[step.inputs], &table[step.outputs], own ? own + step.scratch : nullptr, settings.lanes,
+                      &placeOf(step.memory), &placeOf(step.source)}});
   }
 }
 
 void RunContext::fill() {
   for (const Fill& each : plan->fills)
-    place.stream->copy({dataOf(deviceArena) + each.offset, deviceArena},
-                       {const_cast<void*>(each.contents->data()), each.contents->storage()}, each.contents->bytes(),
-                       MAX_COPY_KIND_HOST_TO_DEVICE);
+    placeOf(each.memory)
+        .stream->copy({baseOf(each.memory) + each.offset, deviceArenas[each.memory - 1u]},
+                      {const_cast<void*>(each.contents->data()), each.contents->storage()}, each.contents->bytes(),
+                      MAX_COPY_KIND_HOST_TO_DEVICE);
   if (first != this) return;
   work_ = Ref<StreamWork>(place.stream->work());
   position_ = work_->position();
@@ -109,9 +124,27 @@ void RunContext::begin(MaxStream& stream) {
   place.stream = &stream;
   work_ = Ref<StreamWork>(stream.work());
   mustWait_ = true;
+  for (const Memory memory : plan->program->otherMemories()) {
+    MaxStream& other = *placeOf(memory).stream;
+    other.check();
+    other.follow(*work_, work_->position());
+  }
+}
+
+// The call's stream stands for the work of all devices.
+void RunContext::joinOthers() noexcept {
+  for (const Memory memory : plan->program->otherMemories()) {
+    MaxStream& other = *placeOf(memory).stream;
+    try {
+      place.stream->follow(*other.work(), other.work()->position());
+    } catch (const std::exception&) {
+      finishQuietly(other);
+    }
+  }
 }
 
 void RunContext::end(bool isComplete) noexcept {
+  joinOthers();
   position_ = work_->position();
   if (isComplete) mustWait_ = plan->hasUploads || !continuations.empty();
 }
@@ -127,10 +160,22 @@ void finishQuietly(MaxStream& stream) noexcept {
 // What the stream's work uses stays until it is done.
 void RunContext::noteUses(MaxStream& stream) {
   stream.noteUse(arena);
-  stream.noteUse(deviceArena);
+  for (const Ref<Storage>& each : deviceArenas) stream.noteUse(each);
   if (first == this)
-    for (const Value* value : plan->program->values()) stream.noteUse(value->onDevice);
+    for (const Value* value : plan->program->values())
+      for (const DeviceCopy& copy : value->onDevices) stream.noteUse(copy.contents);
   for (const auto& continuation : continuations) continuation->noteUses(stream);
+}
+
+// Accelerators copy from each other's memory.
+void RunContext::noteOtherUses() {
+  for (const Memory memory : plan->program->otherMemories()) {
+    placeOf(memory).stream->noteUse(arena);
+    for (const Ref<Storage>& each : deviceArenas) {
+      placeOf(memory).stream->noteUse(each);
+      placeOf(kMainMemory).stream->noteUse(each);
+    }
+  }
 }
 
 // Chains have thousands of contexts: destroy them one by one, not recursively.
@@ -143,14 +188,14 @@ RunContext::~RunContext() {
     at = at->parent;
     at->continuations.pop_back();
   }
-  if (counter_) counter_->fetch_sub(arenaBytes(), std::memory_order_relaxed);
+  for (size_t i = 0; counter_ && i < memories(); ++i)
+    (*counter_)[i].fetch_sub(plan->bytesIn(static_cast<Memory>(i)), std::memory_order_relaxed);
 }
 
 void* RunContext::resolve(const Location& location) const {
   if (location.kind == Location::Constant) return const_cast<void*>(location.constant);
   if (location.kind != Location::Arena) return nullptr;
-  const Bases& bases = first->arenas[static_cast<size_t>(location.depth)];
-  return (location.onDevice ? bases.device : bases.host) + location.index;
+  return first->arenas[static_cast<size_t>(location.depth) * memories() + location.memory] + location.index;
 }
 
 }  // namespace max

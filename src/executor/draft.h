@@ -16,8 +16,9 @@ struct DraftStep {
   const Node* node = nullptr;
   std::vector<int> inputs;
   std::vector<int> outputs;
-  size_t place = 0;       // NodeInfo::place
-  bool onDevice = false;  // Step::onDevice
+  size_t place = 0;             // NodeInfo::place
+  Memory memory = kHostMemory;  // Step::memory
+  Memory source = kHostMemory;  // Step::source
 };
 
 // A map by number. Only the numbers in use take memory; references stay valid until something is added.
@@ -98,8 +99,17 @@ struct Draft {
 
   // The state of a value that must be known by now (adds constants of the graph).
   ValueState& state(int value);
-  // Whether an output of the program of this type is in the accelerator's memory, as inputs are.
-  bool isOnDevice(DType dtype) const { return program.settings().accelerator && !holdsPointers(dtype); }
+  // Where an input or output of the program lies.
+  Memory inputMemory(size_t index, DType dtype) const {
+    return memoryOf(program.values()[static_cast<size_t>(program.inputs()[index])]->home.get(), dtype);
+  }
+  Memory outputMemory(size_t index, DType dtype) const { return memoryOf(program.graph().outputHome(index), dtype); }
+  // A constant in the memory of an accelerator; NULL = it is not there.
+  const void* copyIn(Memory memory, const ValueState& state) const {
+    if (memory == kHostMemory || !state.stored) return nullptr;
+    const Storage* copy = state.stored->onDevice(program.settings().homeOf(memory));
+    return copy ? copy->data() : nullptr;
+  }
   const Node& nodeOf(const Frame& frame) const { return *frame.block->nodes[frame.next].node; }
 
   const Program& program;
@@ -108,9 +118,15 @@ struct Draft {
   std::vector<Frame> frames;
   std::vector<bool> claimedOutputs;
   std::vector<int> boundaryValues;                       // what holds the boundary's values on the host
-  std::vector<std::pair<Ref<const Tensor>, int>> fills;  // constants, and what holds them on the accelerator
+  std::vector<std::pair<Ref<const Tensor>, int>> fills;  // constants, and what holds them on an accelerator
   size_t dynamicCount = 0;
   Ref<Plan> plan;
+
+ private:
+  Memory memoryOf(const RefCounted* home, DType dtype) const {
+    const RunSettings& settings = program.settings();
+    return settings.accelerator && !holdsPointers(dtype) ? settings.memoryOf(home) : kHostMemory;
+  }
 };
 
 // Places values, adds copies to outputs, fills plan->steps, table, outputs, arenaBytes and state.

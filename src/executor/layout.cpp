@@ -30,11 +30,11 @@ class Layout {
     lifetimes_ = Numbered<Lifetime>(values_.size(), values_.isContinued());
     findLifetimes();
     if (!hasGuards_) shareMemory();
-    Arenas arenas;
+    Arenas arenas(draft_.program.settings().accelerator ? draft_.program.settings().devices.size() : 0);
     placeFills(arenas);
     for (size_t s = 0; s < draft_.steps.size(); ++s) place(arenas, static_cast<int>(s));
     plan_.arenaBytes = arenas.host.size();
-    plan_.deviceBytes = arenas.device.size();
+    for (const ArenaPlanner& arena : arenas.devices) plan_.deviceBytes.push_back(arena.size());
     fillTable();
     keepState();
   }
@@ -42,8 +42,10 @@ class Layout {
  private:
   static constexpr int kForever = INT32_MAX;
   struct Arenas {
-    ArenaPlanner host, device;
-    ArenaPlanner& of(bool onDevice) { return onDevice ? device : host; }
+    explicit Arenas(size_t count) : devices(count) {}
+    ArenaPlanner host;
+    std::vector<ArenaPlanner> devices;
+    ArenaPlanner& of(Memory memory) { return memory == kHostMemory ? host : devices[memory - 1u]; }
   };
   struct Lifetime {
     int madeBy = -1;  // step of this plan
@@ -99,7 +101,7 @@ class Layout {
       if (draft_.claimedOutputs[k] || !hasMemory(outputs[k])) continue;
       ValueState& root = values_[values_[outputs[k]].root];
       if (!made[values_[outputs[k]].root] || root.location.kind != Location::None) continue;
-      if (root.onDevice != draft_.isOnDevice(root.dtype)) continue;
+      if (root.memory != draft_.outputMemory(k, root.dtype)) continue;
       root.location = {Location::Output, 0, k, nullptr};
       claim(k, values_[outputs[k]]);
     }
@@ -121,28 +123,28 @@ class Layout {
       copy.shape = source.shape;
       copy.root = static_cast<int>(values_.size());
       copy.location = {Location::Output, 0, k, nullptr};
-      copy.onDevice = draft_.isOnDevice(copy.dtype);
+      copy.memory = draft_.outputMemory(k, copy.dtype);
       claim(k, source);
       if (const size_t bytes = bytesOf(copy)) {
-        const bool fromDevice = source.onDevice || (copy.onDevice && source.copy);
-        draft_.steps.push_back({makeCopy(bytes, fromDevice, copy.onDevice),
-                                nullptr,
-                                {outputs[k]},
-                                {copy.root},
-                                0,
-                                fromDevice || copy.onDevice});
+        const bool isThere = source.constant && draft_.copyIn(copy.memory, source);
+        const Memory from = isThere ? copy.memory : source.memory;
+        const Memory runner = copy.memory == kHostMemory ? from : copy.memory;
+        draft_.steps.push_back(
+            {makeCopy(bytes, from, copy.memory), nullptr, {outputs[k]}, {copy.root}, 0, runner, from});
+        if (copy.memory == kHostMemory && from != kHostMemory)
+          draft_.steps.push_back({makeWait(), nullptr, {}, {}, 0, from});
       }
       values_.push_back(std::move(copy));
     }
   }
 
-  // The accelerator reads the host's memory later than the step that copies it, which is first done with the run.
+  // An accelerator reads memory of others later than the step that copies it, which is first done with the run.
   void keepUploads() {
     for (const DraftStep& step : draft_.steps)
       for (int input : step.inputs)
-        if (step.onDevice && hasMemory(input) && !values_[input].onDevice) {
+        if (hasMemory(input) && values_[input].memory != step.memory) {
           lifetimes_[values_[input].root].lastUse = kForever;
-          plan_.hasUploads = true;
+          plan_.hasUploads |= values_[input].memory == kHostMemory;
         }
   }
 
@@ -251,9 +253,10 @@ class Layout {
   // They stay for as long as the arena.
   void placeFills(Arenas& arenas) {
     for (const auto& [contents, value] : draft_.fills) {
-      const size_t offset = arenas.device.allocate(contents->bytes());
+      const Memory memory = values_[value].memory;
+      const size_t offset = arenas.of(memory).allocate(contents->bytes());
       values_[value].location = {Location::Arena, plan_.depth, offset};
-      plan_.fills.push_back({contents, offset});
+      plan_.fills.push_back({contents, memory, offset});
     }
   }
 
@@ -268,9 +271,9 @@ class Layout {
       const int root = output == kNoValue ? kNoValue : rootOf(output);
       if (root != kNoValue && values_[root].location.kind == Location::None)
         values_[root].location = {Location::Arena, plan_.depth,
-                                  arenas.of(values_[root].onDevice).allocate(bytesOf(values_[root]) + guard_)};
+                                  arenas.of(values_[root].memory).allocate(bytesOf(values_[root]) + guard_)};
     }
-    ArenaPlanner& arena = arenas.of(step.onDevice);
+    ArenaPlanner& arena = arenas.of(step.memory);
     const size_t scratch = step.kernel->scratchBytes();
     scratchOffsets_.push_back(scratch ? arena.allocate(scratch + guard_) : 0);
     if (scratch && !kForbidsMemory) arena.release(scratchOffsets_.back(), scratch + guard_);
@@ -284,18 +287,19 @@ class Layout {
     const Location& location = values_[root].location;
     if (lifetimes_[root].madeBy < 0 || lifetimes_[root].lastUse != s || location.kind != Location::Arena) return;
     lifetimes_[root].lastUse = -1;  // once
-    arenas.of(values_[root].onDevice).release(location.index, bytesOf(values_[root]) + guard_);
+    arenas.of(values_[root].memory).release(location.index, bytesOf(values_[root]) + guard_);
   }
 
-  // `forDevice`: constants have two places.
-  Location locate(int value, bool forDevice = false) const {
+  // `memory`: constants have several places.
+  Location locate(int value, Memory memory = kHostMemory) const {
     if (value == kNoValue || !values_[value].known) return {};
     const ValueState& state = values_[value];
-    if (forDevice && state.copy) return {Location::Constant, 0, 0, state.copy, 0, true};
+    if (const void* copy = state.constant ? draft_.copyIn(memory, state) : nullptr)
+      return {Location::Constant, 0, 0, copy, 0, memory};
     if (const Tensor* constant = state.constant.get()) return {Location::Constant, 0, 0, constant->data()};
     Location location = values_[rootOf(value)].location;
     (location.kind == Location::Arena ? location.index : location.offset) += offsetOf(value);
-    location.onDevice = state.onDevice;
+    location.memory = state.memory;
     return location;
   }
 
@@ -309,10 +313,10 @@ class Layout {
     plan_.types.push_back(type);
   }
 
-  uint32_t addToTable(const std::vector<int>& values, bool forDevice = false) {
+  uint32_t addToTable(const std::vector<int>& values, Memory memory = kHostMemory) {
     const uint32_t first = static_cast<uint32_t>(plan_.table.size());
     for (int value : values) {
-      plan_.table.push_back(locate(value, forDevice));
+      plan_.table.push_back(locate(value, memory));
       addType(value);
       if (value != kNoValue && values_[value].constant) plan_.constants.push_back(values_[value].constant);
     }
@@ -322,10 +326,10 @@ class Layout {
   void fillTable() {
     for (size_t s = 0; s < draft_.steps.size(); ++s) {
       DraftStep& step = draft_.steps[s];
-      const uint32_t inputs = addToTable(step.inputs, step.onDevice), outputs = addToTable(step.outputs);
+      const uint32_t inputs = addToTable(step.inputs, step.memory), outputs = addToTable(step.outputs);
       const uint32_t end = static_cast<uint32_t>(plan_.table.size());
-      plan_.steps.push_back(
-          {std::move(step.kernel), step.node, inputs, outputs, end, scratchOffsets_[s], step.place, step.onDevice});
+      plan_.steps.push_back({std::move(step.kernel), step.node, inputs, outputs, end, scratchOffsets_[s], step.place,
+                             step.memory, step.source});
     }
     plan_.boundary.table = addToTable(draft_.boundaryValues);
     for (int value : plan_.boundary.values)

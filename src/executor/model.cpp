@@ -21,8 +21,21 @@ MaxModel::MaxModel(max::Ref<MaxSession> session, Parts parts)
       host_(onHost_ ? max::Ref<MaxDevice>(&device()) : max::hostDevice()) {
   for (size_t i = 0; i < outputs().size(); ++i) pools_.push_back(max::makeRef<max::OutputPool>());
   findEqualDims();
-  keptOfDevice_.emplace(device().kept(), *this, *this);
-  if (max::MemoryAccount* memory = session_->memory()) keptOfSession_.emplace(memory->kept(), *this, *this);
+  const max::Graph& graph = program_.program().graph();
+  for (size_t i = 0; i < inputs().size(); ++i)
+    inputDevices_.push_back(&deviceOf(inputs()[i], graph.inputs()[i]->home.get()));
+  for (size_t i = 0; i < outputs().size(); ++i) outputDevices_.push_back(&deviceOf(outputs()[i], graph.outputHome(i)));
+  kept_.emplace_back(device().kept(), *this, *this);
+  for (const max::Memory memory : program_.program().otherMemories())
+    kept_.emplace_back(program_.program().settings().deviceOf(memory).kept(), *this, *this);
+  if (max::MemoryAccount* memory = session_->memory()) kept_.emplace_back(memory->kept(), *this, *this);
+}
+
+MaxDevice& MaxModel::deviceOf(const max::TensorInfo& info, const max::RefCounted* home) const {
+  if (!info.isTensor() || max::holdsPointers(info.dtype())) return *host_;
+  if (onHost_) return device();
+  const max::RunSettings& settings = program_.program().settings();
+  return settings.deviceOf(settings.memoryOf(home));
 }
 
 MaxModel::~MaxModel() {

@@ -2,6 +2,7 @@
 // A model that is ready to run: metadata, the planned program, pools of output buffers.
 #pragma once
 
+#include <list>
 #include <map>
 #include <memory>
 #include <optional>
@@ -70,9 +71,8 @@ struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
   MaxSession& session() const { return *session_; }
   MaxDevice& device() const { return session_->mainDevice(); }
   // Where an input or output lies: what is not made of numbers is on the host.
-  MaxDevice& deviceOf(const max::TensorInfo& info) const {
-    return info.isTensor() && !max::holdsPointers(info.dtype()) ? device() : *host_;
-  }
+  MaxDevice& inputDevice(size_t index) const { return *inputDevices_[index]; }
+  MaxDevice& outputDevice(size_t index) const { return *outputDevices_[index]; }
   MaxModelInfo& info() const { return *parts_.info; }
   MaxPrecision precision() const { return parts_.precision; }
   const std::vector<max::TensorInfo>& inputs() const { return parts_.info->inputs; }
@@ -112,6 +112,8 @@ struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
 
   // All fields except structSize.
   MaxModelMemory memory() const;
+  // The same, of one device of the session or of the host.
+  MaxModelDeviceMemory deviceMemory(const MaxDevice& device) const;
   // A drawing of the graph in the DOT language; created on first use.
   const std::string& drawing() const;
   // Frees what idle contexts and pools hold, including plans.
@@ -139,7 +141,8 @@ struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
   void checkInputCount(size_t count) const;
   void checkInput(size_t index, const max::TensorArg& input) const;
   // Strings are on the host, all else on the model's device.
-  const MaxDevice& deviceFor(const MaxBuffer& buffer) const;
+  const MaxDevice& deviceFor(const MaxBuffer& buffer, const max::TensorInfo& info, const MaxDevice& declared) const;
+  MaxDevice& deviceOf(const max::TensorInfo& info, const max::RefCounted* home) const;
   void checkPlacement(size_t index, const MaxBuffer& buffer) const;
   void checkEqualDims(std::span<const max::TensorArg> arguments) const;
   [[noreturn]] void failInput(size_t index, const std::string& problem, const std::string& given) const;
@@ -165,7 +168,7 @@ struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
   // The same, until all is done.
   void runWaiting(const max::Interrupt& interrupt, std::span<const max::TensorArg> arguments, CallOutputs& outputs,
                   max::RunMonitor* monitor = nullptr) const;
-  // Arrays of the host as buffers on the accelerator; the arguments then name those.
+  // Arrays of the host as buffers on the inputs' devices; the arguments then name those.
   std::vector<max::Ref<MaxBuffer>> uploaded(std::span<max::TensorArg> arguments, MaxStream& stream) const;
   max::Ref<max::CapturedGraph> findCaptured(uint64_t key) const;
   max::Ref<max::CapturedGraph> requireCaptured(uint64_t key, std::span<MaxBuffer* const> inputs) const;
@@ -178,11 +181,12 @@ struct MaxModel : max::HandleOf<MaxModel>, max::KeptMemory {
   max::PlannedProgram program_;
   const bool usesObjects_;  // replaced weights do not change it
   const bool onHost_;
-  const max::Ref<MaxDevice> host_;                // of values that are not numbers
+  const max::Ref<MaxDevice> host_;  // of values that are not numbers
+  std::vector<MaxDevice*> inputDevices_, outputDevices_;
   std::vector<max::Ref<max::OutputPool>> pools_;  // one per output
   std::vector<EqualDims> equalDims_;
   // Guarded by the fork-safe lock of this object.
   mutable std::map<uint64_t, max::Ref<max::CapturedGraph>> captured_;
   mutable std::string drawing_;
-  std::optional<max::KeptMemoryEntry> keptOfDevice_, keptOfSession_;
+  std::list<max::KeptMemoryEntry> kept_;  // of the devices and the session
 };

@@ -80,8 +80,10 @@ class MaxModel::CallOutputs final : public max::OutputProvider {
   // A failure names the output.
   max::Ref<MaxBuffer> allocate(size_t index, max::DType dtype, const max::Shape& shape) {
     try {
-      if (stream_.runsInline()) return model_.pools_[index]->take(stream_, dtype, shape);
-      return MaxBuffer::allocate(stream_, dtype, shape);
+      MaxDevice& device = model_.outputDevice(index);
+      MaxStream& stream = &device == &stream_.device() ? stream_ : device.defaultStream();
+      if (stream.runsInline()) return model_.pools_[index]->take(stream, dtype, shape);
+      return MaxBuffer::allocate(stream, dtype, shape);
     } catch (const max::Error& error) {
       max::fail(error.status(), "Output '", model_.outputs()[index].name(), "' (", dtype, shape,
                 "): ", error.message());

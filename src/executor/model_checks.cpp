@@ -77,12 +77,14 @@ void MaxModel::checkInput(size_t index, const max::TensorArg& input) const {
             given);
 }
 
-const MaxDevice& MaxModel::deviceFor(const MaxBuffer& buffer) const {
-  return max::holdsPointers(buffer.dtype()) ? *host_ : device();
+const MaxDevice& MaxModel::deviceFor(const MaxBuffer& buffer, const max::TensorInfo& info,
+                                     const MaxDevice& declared) const {
+  if (max::holdsPointers(buffer.dtype())) return *host_;
+  return info.isTensor() && !max::holdsPointers(info.dtype()) ? declared : device();
 }
 
 void MaxModel::checkPlacement(size_t index, const MaxBuffer& buffer) const {
-  const std::string problem = max::misplacement(buffer, deviceFor(buffer));
+  const std::string problem = max::misplacement(buffer, deviceFor(buffer, inputs()[index], inputDevice(index)));
   if (!problem.empty()) failInput(index, problem, max::typeText(buffer));
 }
 
@@ -160,7 +162,7 @@ void MaxModel::checkGiven(std::span<const max::TensorArg> arguments, std::span<M
     if (!given[i]) continue;
     if (!max::isHandle(given[i]))
       max::invalidArgument("Output ", i, " ('", outputs()[i].name(), "') ", max::wrongHandleText(given[i]));
-    std::string problem = max::misplacement(*given[i], deviceFor(*given[i]));
+    std::string problem = max::misplacement(*given[i], deviceFor(*given[i], outputs()[i], outputDevice(i)));
     if (given[i]->isReadOnly()) problem = "is read-only";
     for (size_t k = 0; k < arguments.size(); ++k)
       if (max::overlap(*given[i], arguments[k]))

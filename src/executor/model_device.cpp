@@ -18,7 +18,7 @@ class Kept {
 
  private:
   void keep(const MaxBuffer* buffer) const {
-    if (buffer && !buffer->isHost()) stream_.noteUse(buffer->memory());
+    if (buffer && !max::holdsPointers(buffer->dtype())) stream_.noteUse(buffer->memory());
   }
 
   MaxStream& stream_;
@@ -56,10 +56,12 @@ void MaxModel::runWaiting(const max::Interrupt& interrupt, std::span<const max::
 
 std::vector<max::Ref<MaxBuffer>> MaxModel::uploaded(std::span<max::TensorArg> arguments, MaxStream& stream) const {
   std::vector<max::Ref<MaxBuffer>> buffers;
-  for (max::TensorArg& argument : arguments) {
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    max::TensorArg& argument = arguments[i];
     const max::Shape shape(argument.dims);
-    buffers.push_back(MaxBuffer::allocate(stream, argument.dtype, shape));
-    max::copyFromHost(*buffers.back(), 0, argument.data, buffers.back()->bytes(), stream);
+    MaxStream& own = &inputDevice(i) == &stream.device() ? stream : inputDevice(i).defaultStream();
+    buffers.push_back(MaxBuffer::allocate(own, argument.dtype, shape));
+    max::copyFromHost(*buffers.back(), 0, argument.data, buffers.back()->bytes(), own);
     argument.data = buffers.back()->data();
   }
   return buffers;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 
 #include "base/log.h"
 #include "executor/run.h"
@@ -28,12 +29,16 @@ Shape Plan::shapeOf(uint32_t entry) const {
 }
 
 const Step* Plan::firstUnrepeatable() const {
-  const auto step = std::ranges::find_if(steps, [](const Step& each) {
+  const auto step = std::ranges::find_if(steps, [this](const Step& each) {
+    const Location* source = each.inputs < each.outputs ? &table[each.inputs] : nullptr;
+    if (source && source->kind == Location::Input && source->memory == kHostMemory) return true;
     const bool isRandom = each.node && each.node->schema->has(kTraitRandom);
-    return !each.onDevice || (isRandom && !readers::readSeed(each.node->attributes));
+    return each.memory != kMainMemory || (isRandom && !readers::readSeed(each.node->attributes));
   });
   return step == steps.end() ? nullptr : &*step;
 }
+
+size_t Plan::arenasBytes() const { return std::accumulate(deviceBytes.begin(), deviceBytes.end(), arenaBytes); }
 
 size_t Plan::bytesOf(uint32_t entry) const {
   return types[entry].dtype == DType::Invalid ? 0 : bytesFor(types[entry].dtype, shapeOf(entry).count());

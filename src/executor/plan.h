@@ -31,20 +31,21 @@ struct Location {
   size_t index = 0;                // Arena: offset; Input, Output, Dynamic: number
   const void* constant = nullptr;  // Constant
   size_t offset = 0;               // Input, Output: bytes from their beginning
-  bool onDevice = false;           // in the memory of the model's accelerator; Arena: in its own arena
+  Memory memory = kHostMemory;     // Arena: in that of this memory
 
   friend bool operator==(const Location&, const Location&) = default;
 };
 
 struct Step {
   std::unique_ptr<OpKernel> kernel;
-  const Node* node;       // NULL for copies that the executor added
-  uint32_t inputs;        // first entry in the table
-  uint32_t outputs;       // first entry in the table
-  uint32_t end;           // one past its last entry
-  size_t scratch = 0;     // offset in the arena
-  size_t place = 0;       // NodeInfo::place
-  bool onDevice = false;  // runs on the model's accelerator, or copies to or from it
+  const Node* node;             // NULL for copies that the executor added
+  uint32_t inputs;              // first entry in the table
+  uint32_t outputs;             // first entry in the table
+  uint32_t end;                 // one past its last entry
+  size_t scratch = 0;           // offset in the arena
+  size_t place = 0;             // NodeInfo::place
+  Memory memory = kHostMemory;  // of the device that runs it; copies run on the accelerator that they reach or leave
+  Memory source = kHostMemory;  // of a copy between accelerators: where it reads
 };
 
 // After each value that a node makes, if the settings ask for guards. About the size of one extra row.
@@ -60,9 +61,10 @@ struct OperandType {
   uint32_t dims = 0;
 };
 
-// A constant that lies in the accelerator's arena.
+// A constant that lies in an accelerator's arena.
 struct Fill {
   Ref<const Tensor> contents;
+  Memory memory;
   size_t offset;
 };
 
@@ -80,8 +82,8 @@ struct ValueState {
   Ref<const Tensor> constant;  // contents, if known
   int root = kNoValue;         // the value whose memory it shares, or itself
   Location location;           // of a root, once placed
-  bool onDevice = false;       // in the memory of the model's accelerator
-  const void* copy = nullptr;  // of a constant's contents, in that memory
+  Memory memory = kHostMemory;
+  const Value* stored = nullptr;  // a constant: its contents may lie in memory of accelerators, too
 };
 
 // State of planning: the next nodes, and what is known about the values that they need.
@@ -120,9 +122,9 @@ class Plan : public RefCounted {
   std::vector<Location> table;     // operands of the steps, in order
   std::vector<OperandType> types;  // of the table's entries
   std::vector<int64_t> typeDims;
-  size_t arenaBytes = 0;    // on the host
-  size_t deviceBytes = 0;   // on the accelerator
-  bool hasUploads = false;  // the accelerator reads the host's arena
+  size_t arenaBytes = 0;            // on the host
+  std::vector<size_t> deviceBytes;  // on the accelerators, by memory less one; empty without accelerators
+  bool hasUploads = false;          // the accelerator reads the host's arena
   std::vector<Fill> fills;
   std::vector<PlannedOutput> outputs;        // written by this plan
   std::vector<Ref<const Tensor>> constants;  // kept alive
@@ -139,7 +141,10 @@ class Plan : public RefCounted {
   void countBytes();        // counted from now on in the session's memory limit and the program's PlanBytes
   Shape shapeOf(uint32_t entry) const;
   size_t bytesOf(uint32_t entry) const;
-  // The first that a driver cannot repeat for the host: it runs there, or takes new numbers from it; NULL = none.
+  size_t bytesIn(Memory memory) const { return memory == kHostMemory ? arenaBytes : deviceBytes[memory - 1u]; }
+  size_t arenasBytes() const;  // on all devices
+  // The first that a driver cannot repeat for the host: it runs there or on another accelerator, or takes new numbers
+  // from the host; NULL = none.
   const Step* firstUnrepeatable() const;
 
   // Most recent first; guarded by the program's lock.

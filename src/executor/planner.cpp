@@ -2,8 +2,9 @@
 #include "executor/planner.h"
 
 #include <algorithm>
+#include <map>
+#include <set>
 #include <unordered_map>
-#include <unordered_set>
 #include <utility>
 
 #include "base/active_call.h"
@@ -48,7 +49,7 @@ ValueState& Draft::state(int value) {
   state.dtype = source.constant->dtype();
   state.shape = source.constant->shape();
   state.constant = source.constant;
-  if (program.settings().accelerator && source.onDevice) state.copy = source.onDevice->data();
+  state.stored = &source;
   state.root = value;
   return state;
 }
@@ -79,7 +80,7 @@ class Planner {
               "': Size overflow: it has the shape ", Shape(inputs[i].dims));
       ValueState& state = define(ids[i], inputs[i].dtype, Shape(inputs[i].dims));
       state.location = {Location::Input, 0, i, nullptr};
-      state.onDevice = draft_.isOnDevice(inputs[i].dtype);
+      state.memory = draft_.inputMemory(i, inputs[i].dtype);
     }
     // Captured values come last and are checked first: they fix the symbols that the others must match.
     for (size_t i = ids.size(); i-- > 0;)
@@ -238,10 +239,23 @@ class Planner {
     const ValueState source = draft_.state(info.inputs.at(0));
     ValueState& state = define(info.outputs[0], source.dtype, outputs_[0].shape);
     state.root = source.root;
-    state.onDevice = source.onDevice;
-    state.copy = source.copy;
+    state.memory = source.memory;
+    state.stored = source.stored;
     if (source.constant) state.constant = reshaped(*source.constant, state.shape);
+    if (info.node->isOwn("Transfer")) moveHome(info);
     return true;
+  }
+
+  // The output of a Transfer is a copy of the input on another device, if the input is not there.
+  void moveHome(const NodeInfo& info) {
+    const RunSettings& settings = draft_.program.settings();
+    const Memory memory = settings.memoryOf(info.node->output()->home.get());
+    const ValueState& source = draft_.state(info.inputs[0]);
+    if (!settings.accelerator || source.constant || source.memory == memory || source.shape.count() == 0 ||
+        holdsPointers(source.dtype))
+      return;
+    const int copy = copyOf(info.inputs[0], memory);
+    draft_.values[info.outputs[0]] = ValueState(draft_.values[copy]);
   }
 
   static Ref<const Tensor> reshaped(const Tensor& tensor, const Shape& shape) {
@@ -326,9 +340,9 @@ class Planner {
     narrowOutputs(info);
     const RunSettings& settings = draft_.program.settings();
     const bool onDevice = settings.accelerator && info.node->placed;
+    const Memory memory = onDevice ? settings.memoryOf(info.node->home) : kHostMemory;
     for (size_t i = 0; i < info.outputs.size(); ++i)
-      if (info.outputs[i] != kNoValue)
-        define(info.outputs[i], outputs_[i].dtype, outputs_[i].shape).onDevice = onDevice;
+      if (info.outputs[i] != kNoValue) define(info.outputs[i], outputs_[i].dtype, outputs_[i].shape).memory = memory;
     if (isDone(*info.node, outputs_)) return;
     requireRoom();
     const OpRequest request = requestOf(info, outputs_);
@@ -337,58 +351,66 @@ class Planner {
     std::vector<int> inputs = info.inputs;
     for (size_t i = 0; onDevice && i < inputs.size(); ++i)
       if (!settings.accelerator->reads(*info.node, i)) inputs[i] = kNoValue;
-    if (settings.accelerator) inputs = broughtTo(onDevice, std::move(inputs));
-    draft_.steps.push_back({std::move(kernel), info.node, std::move(inputs), info.outputs, info.place, onDevice});
+    if (settings.accelerator) inputs = broughtTo(memory, std::move(inputs));
+    draft_.steps.push_back({std::move(kernel), info.node, std::move(inputs), info.outputs, info.place, memory});
   }
 
-  // The values, or copies of them that steps make first, in the host's or the accelerator's memory.
-  std::vector<int> broughtTo(bool onDevice, std::vector<int> values) {
-    bool mustWait = false;
+  // The values, or copies of them that steps make first, in one memory.
+  std::vector<int> broughtTo(Memory memory, std::vector<int> values) {
+    std::set<Memory> awaited;
     for (int& value : values) {
       if (value == kNoValue) continue;
       const ValueState& state = draft_.state(value);
-      const bool isThere = state.constant ? !onDevice || state.copy : state.onDevice == onDevice;
-      if (!isThere && state.shape.count() > 0) value = copyOf(value, onDevice);
-      mustWait |= !onDevice && arriving_.contains(value);
+      const bool isThere =
+          state.constant ? memory == kHostMemory || draft_.copyIn(memory, state) : state.memory == memory;
+      if (!isThere && state.shape.count() > 0) value = copyOf(value, memory);
+      if (memory != kHostMemory) continue;
+      const auto arriving = arriving_.find(draft_.values[value].root);
+      if (arriving != arriving_.end()) awaited.insert(arriving->second);
     }
-    if (mustWait) {
-      draft_.steps.push_back({makeWait(), nullptr, {}, {}, 0, true});
-      arriving_.clear();
-    }
+    for (const Memory from : awaited) awaitCopiesOf(from);
     return values;
   }
 
+  void awaitCopiesOf(Memory from) {
+    draft_.steps.push_back({makeWait(), nullptr, {}, {}, 0, from});
+    std::erase_if(arriving_, [from](const auto& entry) { return entry.second == from; });
+  }
+
   // One for all that need it in this plan. Views of one value have copies that are views of one.
-  int copyOf(int value, bool onDevice) {
-    const auto [known, isNew] = copies_.try_emplace(value, kNoValue);
+  int copyOf(int value, Memory memory) {
+    const auto [known, isNew] = copies_.try_emplace({value, memory}, kNoValue);
     if (!isNew) return known->second;
     ValueState copy = draft_.values[value];
+    const Memory from = copy.memory;
     const Ref<const Tensor> constant = std::move(copy.constant);
     const int number = known->second = static_cast<int>(draft_.values.size());
-    const auto [base, isFirst] = rootCopies_.try_emplace(constant ? value : copy.root, number);
+    const auto [base, isFirst] = rootCopies_.try_emplace({constant ? value : copy.root, memory}, number);
     copy.root = base->second;
     copy.location = {};
-    copy.onDevice = onDevice;
+    copy.memory = memory;
+    copy.stored = nullptr;
     if (constant)
       draft_.fills.push_back({constant, number});
     else if (isFirst)
-      addCopyStep(value, number, copy);
-    if (!onDevice && arriving_.contains(copy.root)) arriving_.insert(number);
+      addCopyStep(value, number, copy, from);
     draft_.values.push_back(std::move(copy));
     return number;
   }
 
-  void addCopyStep(int from, int to, const ValueState& copy) {
-    if (!copy.onDevice) arriving_.insert(to);
+  void addCopyStep(int from, int to, const ValueState& copy, Memory source) {
+    if (copy.memory == kHostMemory) arriving_.insert({to, source});
     const size_t bytes = bytesFor(copy.dtype, copy.shape.count());
-    draft_.steps.push_back({makeCopy(bytes, !copy.onDevice, copy.onDevice), nullptr, {from}, {to}, 0, true});
+    const Memory runner = copy.memory == kHostMemory ? source : copy.memory;
+    draft_.steps.push_back({makeCopy(bytes, source, copy.memory), nullptr, {from}, {to}, 0, runner, source});
   }
 
-  // What decides how the run goes on is read on the host.
+  // What decides how the run goes on is read on the host, and what a Transfer brought there may be read later.
   void bringBoundaryHome() {
     const Boundary& boundary = draft_.plan->boundary;
     const bool isOnHost = !draft_.program.settings().accelerator || boundary.kind == Boundary::End;
-    draft_.boundaryValues = isOnHost ? boundary.values : broughtTo(false, boundary.values);
+    draft_.boundaryValues = isOnHost ? boundary.values : broughtTo(kHostMemory, boundary.values);
+    while (!arriving_.empty()) awaitCopiesOf(arriving_.begin()->second);
   }
 
   // Output shapes are unknown: contents are missing, or the node must run first.
@@ -443,9 +465,9 @@ class Planner {
   std::vector<Operand> inputs_, outputs_;
   uint64_t workLeft_ = kMaxPlanWork;
   std::unordered_map<const DimExpression*, int64_t> symbols_;  // of the program's inputs
-  std::unordered_map<int, int> copies_;                        // by value: its copy in the other memory
-  std::unordered_map<int, int> rootCopies_;                    // by the value whose memory was copied
-  std::unordered_set<int> arriving_;                           // copies on the host that were not waited for
+  std::map<std::pair<int, Memory>, int> copies_;               // by value: its copy in another memory
+  std::map<std::pair<int, Memory>, int> rootCopies_;           // by the value whose memory was copied
+  std::unordered_map<int, Memory> arriving_;  // roots of copies on the host that were not waited for: where from
 };
 
 }  // namespace

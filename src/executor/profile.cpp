@@ -66,7 +66,7 @@ Profile::Label describeStep(const Plan& plan, size_t index) {
   if (step.node)
     label.name = nameOf(*step.node, label.op, step.place);
   else
-    label.name = step.onDevice ? step.kernel->implementation : "copy to output";
+    label.name = step.memory != kHostMemory ? step.kernel->implementation : "copy to output";
   if (step.node) label.sources = step.node->sources;
   const std::vector<Operand> inputs = operandsOf(plan, step.inputs, step.outputs);
   const std::vector<Operand> outputs = operandsOf(plan, step.outputs, step.end);
@@ -243,12 +243,12 @@ uint32_t ProfileMonitor::firstLabel(const RunContext& context) {
 
 namespace {
 
-MaxStream& streamOf(const RunContext& context) { return *context.first->place.stream; }
+MaxStream& streamOf(const RunContext& context, size_t step) { return *context.steps[step].context.place->stream; }
 
 // Waits of the host are its own steps, as are copies of a stream whose work is being kept for later.
 bool runsOnDevice(const RunContext& context, size_t index) {
   const Step& step = context.plan->steps[index];
-  return step.onDevice && step.inputs < step.end && !streamOf(context).isCaptured();
+  return step.memory != kHostMemory && step.inputs < step.end && !streamOf(context, index).isCaptured();
 }
 
 Ref<MaxEvent> markOn(MaxStream& stream) {
@@ -279,15 +279,16 @@ int64_t ProfileMonitor::dropStart() {
 
 void ProfileMonitor::stepBegins(const RunContext& context, size_t step) {
   begin(profile_.nameOf(firstLabel(context) + static_cast<uint32_t>(step)).c_str());
-  if (runsOnDevice(context, step)) begin_ = markOn(streamOf(context));
+  if (runsOnDevice(context, step)) begin_ = markOn(streamOf(context, step));
 }
 
 void ProfileMonitor::stepEnds(const RunContext& context, size_t step) {
   const uint32_t label = firstLabel(context) + static_cast<uint32_t>(step);
   if (!begin_) return finish(label);
   dropStart();
-  Ref<MaxEvent> end = markOn(streamOf(context));
-  deviceSteps_.push_back({label, profile_.trackOf(*context.device), std::move(begin_), std::move(end)});
+  MaxStream& stream = streamOf(context, step);
+  Ref<MaxEvent> end = markOn(stream);
+  deviceSteps_.push_back({label, profile_.trackOf(stream.device()), std::move(begin_), std::move(end)});
 }
 
 void ProfileMonitor::nodeEnds(const RunContext& context, std::span<const Ref<Tensor>>) {
@@ -300,15 +301,19 @@ void ProfileMonitor::finish(uint32_t label) {
   keep({label, thread_, start, end - start});
 }
 
-// The device's clock is read against the host's when the last step is done.
+// Each device's clock is read against the host's when its last step is done.
 void ProfileMonitor::addDeviceSteps() {
-  if (deviceSteps_.empty()) return;
   const ActiveCallScope uninterrupted(nullptr);
-  const MaxEvent& last = *deviceSteps_.back().end;
-  last.synchronize();
-  const int64_t now = steadyNanoseconds();
-  for (const DeviceStep& step : deviceSteps_)
-    keep({step.label, step.track, now - last.elapsedSince(*step.begin), step.end->elapsedSince(*step.begin)});
+  while (!deviceSteps_.empty()) {
+    const auto track = deviceSteps_.back().track;
+    const Ref<MaxEvent> last = deviceSteps_.back().end;
+    last->synchronize();
+    const int64_t now = steadyNanoseconds();
+    for (const DeviceStep& step : deviceSteps_)
+      if (step.track == track)
+        keep({step.label, track, now - last->elapsedSince(*step.begin), step.end->elapsedSince(*step.begin)});
+    std::erase_if(deviceSteps_, [track](const DeviceStep& step) { return step.track == track; });
+  }
 }
 
 void ProfileMonitor::keep(const Profile::Event& event) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/program.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/error.h"
@@ -36,11 +37,24 @@ Program::Program(Ref<const Graph> graph, RunSettings settings, int depth, Ref<Pl
   for (size_t i = 0; i < main_.outputs.size(); ++i) outputs_.emplace(main_.outputs[i], i);
   numbers_.clear();
   findObjects();
+  if (settings_.accelerator && settings_.devices.size() > 1) findMemories();
 }
 
 void Program::findObjects() {
   for (const Value* value : values_)
     if (holdsPointers(value->type.dtype) || value->type.dtype == DType::Invalid) usesObjects_ = true;
+}
+
+void Program::addMemory(const RefCounted* home) {
+  const Memory memory = settings_.memoryOf(home);
+  if (memory > kMainMemory && std::ranges::find(otherMemories_, memory) == otherMemories_.end())
+    otherMemories_.push_back(memory);
+}
+
+// Nodes run where a value of theirs is placed.
+void Program::findMemories() {
+  for (const Value* value : values_) addMemory(value->home.get());
+  for (size_t i = 0; i < graph_->outputs().size(); ++i) addMemory(graph_->outputHome(i));
 }
 
 int Program::number(const Value* value) {

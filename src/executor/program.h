@@ -68,6 +68,8 @@ class Program : public RefCounted {
   PlanBytes& planBytes() const { return *planBytes_; }
   int lanes() const { return settings_.lanes; }
   const RunSettings& settings() const { return settings_; }
+  // The accelerators that it uses besides the session's first device.
+  std::span<const Memory> otherMemories() const { return otherMemories_; }
   // It may create strings, sequences, optionals or maps while it runs.
   bool usesObjects() const { return usesObjects_; }
 
@@ -77,11 +79,14 @@ class Program : public RefCounted {
   NodeInfo index(const Node& node, int depth, int branchDepth);
   void indexBody(NodeInfo& info, int depth);
   void findObjects();
+  void findMemories();
+  void addMemory(const RefCounted* home);
   void noteReads(std::span<const int> values, size_t place);
 
   Ref<const Graph> graph_;
   RunSettings settings_;
   bool usesObjects_ = false;
+  std::vector<Memory> otherMemories_;
   Block main_;
   std::vector<int> inputs_;
   std::vector<const Value*> values_;

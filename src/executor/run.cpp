@@ -61,7 +61,7 @@ size_t bytesOf(const RunContext& context) {
   while (!contexts.empty()) {
     const RunContext& each = *contexts.back();
     contexts.pop_back();
-    bytes += each.plan->arenaBytes + each.plan->deviceBytes;
+    bytes += each.plan->arenasBytes();
     for (const auto& continuation : each.continuations) contexts.push_back(continuation.get());
   }
   return bytes;
@@ -183,7 +183,7 @@ auto withDeviceRoom(const RunSettings& settings, Work&& work) {
       return work();
     } catch (const Error& error) {
       if (error.status() != MAX_STATUS_RESOURCE_EXHAUSTED) throw;
-      settings.device->kept().trim(Kept::Idle);
+      for (const Ref<MaxDevice>& device : settings.devices) device->kept().trim(Kept::Idle);
     }
   }
   return work();
@@ -242,6 +242,7 @@ std::vector<Ref<Tensor>> contentsOf(const RunContext& context) {
 PlannedProgram::PlannedProgram(Ref<const Graph> graph, RunSettings settings, int depth, Ref<PlanBytes> planBytes)
     : settings_(settings),
       planBytes_(planBytes ? std::move(planBytes) : makeRef<PlanBytes>()),
+      arenaBytes_(settings.devices.size() + 1),
       program_(makeRef<Program>(std::move(graph), settings, depth, planBytes_)),
       current_(program_.get()) {}
 
@@ -278,10 +279,17 @@ size_t PlannedProgram::planCount() const {
   return plans_.size();
 }
 
-size_t PlannedProgram::arenaBytes() const {
-  size_t bytes = arenaBytes_.load(std::memory_order_relaxed);
+size_t PlannedProgram::arenaBytes(Memory memory) const {
+  size_t bytes = arenaBytes_[memory].load(std::memory_order_relaxed);
   const Ref<const Program> program = current();
-  forEachBody(program->main(), [&](const PlannedProgram& body) { bytes += body.arenaBytes(); });
+  if (memory == kHostMemory)
+    forEachBody(program->main(), [&](const PlannedProgram& body) { bytes += body.arenaBytes(kHostMemory); });
+  return bytes;
+}
+
+size_t PlannedProgram::arenaBytes() const {
+  size_t bytes = 0;
+  for (size_t i = 0; i < arenaBytes_.size(); ++i) bytes += arenaBytes(static_cast<Memory>(i));
   return bytes;
 }
 
@@ -443,7 +451,7 @@ Ref<const Plan> PlannedProgram::makeReady(std::span<const TensorArg> inputs, siz
     plan = findPlan(inputs, isNew);
   }
   if (isNew) logPlan(*plan, settings_);
-  if (plan->arenaBytes + plan->deviceBytes > most) return nullptr;
+  if (plan->arenasBytes() > most) return nullptr;
   std::unique_ptr<RunContext> context = acquire(inputs);
   if (context->arena) populateForWriting(context->arena->data(), context->arena->size(), settings_.lanes);
   giveBack(std::move(context));

@@ -43,8 +43,9 @@ struct Patch {
 };
 
 struct RunContext {
+  using Counter = std::vector<std::atomic<size_t>>;  // bytes by memory
   // `block` is used for the arena if it is large enough. `counter` (may be NULL) counts the bytes of all arenas.
-  RunContext(Ref<Plan> source, RunContext* before, const RunSettings& settings, std::atomic<size_t>* counter = nullptr,
+  RunContext(Ref<Plan> source, RunContext* before, const RunSettings& settings, Counter* counter = nullptr,
              Ref<Storage> block = nullptr);
   ~RunContext();
 
@@ -52,9 +53,13 @@ struct RunContext {
   const Ref<MaxDevice> device;
   OpPlace place;            // of the model; of the first context, also for the others
   const OpPlace hostPlace;  // of steps on the host
+  // Of the first context, also for the others: of the further accelerators, by memory less two, if the program uses
+  // any. Their default streams begin after the call's stream, which comes after them in the end.
+  std::vector<OpPlace> otherPlaces;
   RunContext* parent;       // of the previous plan, NULL for the first
   RunContext* const first;  // of the first plan
-  Ref<Storage> arena, deviceArena;
+  Ref<Storage> arena;
+  std::vector<Ref<Storage>> deviceArenas;  // by memory less one
   std::vector<void*> table;
   std::vector<BoundStep> steps;
   std::vector<Patch> patches;
@@ -64,32 +69,35 @@ struct RunContext {
   std::vector<void*> outputs;
   std::vector<Ref<Tensor>> dynamics;  // results of nodes with unknown output shapes
   std::string key;
-  struct Bases {
-    std::byte* host = nullptr;
-    std::byte* device = nullptr;
-  };
-  std::vector<Bases> arenas;                // of the running contexts, by depth
+  std::vector<std::byte*> arenas;           // of the running contexts, by depth and memory
   std::unique_ptr<RepeatedCalls> repeated;  // NULL = their steps are few, or not all on an accelerator
 
   // Continuations find its arenas here.
-  void enter() { first->arenas[static_cast<size_t>(plan->depth)] = {dataOf(arena), dataOf(deviceArena)}; }
+  void enter();
 
   // On an accelerator a run begins and ends on its stream; its work may still be queued when the next one begins.
   void begin(MaxStream& stream);
   void end(bool isComplete) noexcept;
 
  private:
-  static std::byte* dataOf(const Ref<Storage>& block) {
+  std::byte* baseOf(Memory memory) const {
+    const Ref<Storage>& block = memory == kHostMemory ? arena : deviceArenas[memory - 1u];
     return block ? static_cast<std::byte*>(block->data()) : nullptr;
   }
+  const OpPlace& placeOf(Memory memory) const {
+    if (memory == kHostMemory) return hostPlace;
+    return memory == kMainMemory ? first->place : first->otherPlaces[memory - 2u];
+  }
+  size_t memories() const { return 1 + plan->deviceBytes.size(); }
+  void joinOthers() noexcept;
+  void noteOtherUses();
   void* resolve(const Location& location) const;
   void bindSteps(const RunSettings& settings);
   void allocate(Ref<Storage> block);
   void fill();
   void noteUses(MaxStream& stream);
-  size_t arenaBytes() const { return plan->arenaBytes + plan->deviceBytes; }
 
-  std::atomic<size_t>* counter_;
+  Counter* counter_;
   // Of the first context: the work of the last run, which may still use the arenas.
   Ref<StreamWork> work_;
   uint64_t position_ = 0;
@@ -109,8 +117,10 @@ class PlannedProgram {
   void replace(Ref<const Graph> graph);
   size_t planCount() const;     // first plans in the cache
   size_t contextBytes() const;  // of idle contexts kept for reuse
-  size_t arenaBytes() const;    // of all contexts, including running ones and those of loop bodies
-  size_t planBytes() const;     // of the cached plans, approximately
+  // Of all contexts, including running ones and those of loop bodies.
+  size_t arenaBytes() const;
+  size_t arenaBytes(Memory memory) const;
+  size_t planBytes() const;  // of the cached plans, approximately
   // Frees the memory of idle contexts, including those of loop bodies, and drops plans.
   void trim(Kept which) const;
 
@@ -151,7 +161,7 @@ class PlannedProgram {
   static constexpr size_t kStashed = 16;
   const RunSettings settings_;
   const Ref<PlanBytes> planBytes_;
-  mutable std::atomic<size_t> arenaBytes_{0};
+  mutable RunContext::Counter arenaBytes_;
   Ref<const Program> program_;           // guarded by the lock below
   std::atomic<const Program*> current_;  // the same
   mutable Stash<RunContext, kStashed> stash_;

@@ -32,7 +32,7 @@ struct MaxSession : max::HandleOf<MaxSession> {
   // NULL without a limit.
   max::MemoryAccount* memory() const { return memory_.get(); }
   max::Profile& profile() const { return *profile_; }
-  max::RunSettings runSettings() const { return {lanes_, &live_, devices_.front()}; }
+  max::RunSettings runSettings() const { return {lanes_, &live_, devices_}; }
 
   MaxLogLevel logLevel() const { return live_.logLevel.load(std::memory_order_relaxed); }
   void setLogLevel(MaxLogLevel level) { live_.logLevel.store(level, std::memory_order_relaxed); }

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "device/device_registry.h"
 #include "max/log.h"
@@ -32,12 +33,20 @@ struct LiveSettings {
   std::atomic<MaxLogLevel> logLevel{MAX_LOG_LEVEL_INFO};
 };
 
+// Where a value lies or a step runs: on the host, or on the accelerator with this number less one among the session's
+// devices. The first device is the model's.
+using Memory = uint8_t;
+inline constexpr Memory kHostMemory = 0;
+inline constexpr Memory kMainMemory = 1;  // of a model's accelerator
+inline constexpr size_t kMostDevices = 64;
+
 // How and where a program is planned and run. `live` is NULL outside of sessions.
 struct RunSettings {
-  RunSettings(int lanes_, const LiveSettings* live_ = nullptr, Ref<MaxDevice> device_ = hostDevice())
+  RunSettings(int lanes_, const LiveSettings* live_ = nullptr, std::vector<Ref<MaxDevice>> devices_ = {hostDevice()})
       : lanes(lanes_),
         live(live_),
-        device(std::move(device_)),
+        devices(std::move(devices_)),
+        device(devices.front()),
         host(device->isHost() ? device : hostDevice()),
         operators(&cpuOperators()),
         accelerator(deviceOperators(*device)) {}
@@ -48,16 +57,27 @@ struct RunSettings {
   // For programs of which everything runs on the host.
   RunSettings onHost() const {
     RunSettings settings = *this;
+    settings.devices = {host};
     settings.device = host;
     settings.accelerator = nullptr;
     return settings;
   }
+  // Of what is placed on a device of the session; NULL = the first.
+  Memory memoryOf(const RefCounted* placed) const {
+    size_t i = 0;
+    while (placed && i < devices.size() && devices[i].get() != placed) ++i;
+    return i < devices.size() && !devices[i]->isHost() ? static_cast<Memory>(i + 1) : kHostMemory;
+  }
+  MaxDevice& deviceOf(Memory memory) const { return memory == kHostMemory ? *host : *devices[memory - 1u]; }
+  // As graphs name it (Node::home).
+  const RefCounted* homeOf(Memory memory) const { return memory == kMainMemory ? nullptr : devices[memory - 1u].get(); }
 
   uint32_t planWord() const { return live ? live->plan.load(std::memory_order_relaxed) : 0; }
 
   int lanes;
   const LiveSettings* live;
-  Ref<MaxDevice> device;
+  std::vector<Ref<MaxDevice>> devices;  // of the session
+  Ref<MaxDevice> device;                // the first of them
   Ref<MaxDevice> host;
   const OperatorLibrary* operators;    // of the host
   const DeviceOperators* accelerator;  // of the device, NULL = it is the host

@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "device/buffer.h"
 #include "device/stream.h"
 
 namespace max {
@@ -44,6 +45,19 @@ class StreamCopy final : public OpKernel {
   MaxCopyKind kind_;
 };
 
+// Between accelerators, on the target's stream.
+class DeviceCopyOp final : public OpKernel {
+ public:
+  explicit DeviceCopyOp(size_t bytes) : bytes_(bytes) { implementation = "copy_between_devices"; }
+  void run(const OpContext& context) const override {
+    copyBetween({context.outputs[0], nullptr}, *context.place->stream, {const_cast<void*>(context.inputs[0]), nullptr},
+                *context.source->stream, bytes_);
+  }
+
+ private:
+  size_t bytes_;
+};
+
 class Wait final : public OpKernel {
  public:
   Wait() { implementation = "wait_for_device"; }
@@ -52,10 +66,11 @@ class Wait final : public OpKernel {
 
 }  // namespace
 
-std::unique_ptr<OpKernel> makeCopy(size_t bytes, bool fromDevice, bool toDevice) {
-  if (!fromDevice && !toDevice) return std::make_unique<HostCopy>(bytes);
-  if (!fromDevice) return std::make_unique<StreamCopy>(bytes, MAX_COPY_KIND_HOST_TO_DEVICE, "copy_to_device");
-  if (!toDevice) return std::make_unique<StreamCopy>(bytes, MAX_COPY_KIND_DEVICE_TO_HOST, "copy_to_host");
+std::unique_ptr<OpKernel> makeCopy(size_t bytes, Memory source, Memory target) {
+  if (source == kHostMemory && target == kHostMemory) return std::make_unique<HostCopy>(bytes);
+  if (source == kHostMemory) return std::make_unique<StreamCopy>(bytes, MAX_COPY_KIND_HOST_TO_DEVICE, "copy_to_device");
+  if (target == kHostMemory) return std::make_unique<StreamCopy>(bytes, MAX_COPY_KIND_DEVICE_TO_HOST, "copy_to_host");
+  if (source != target) return std::make_unique<DeviceCopyOp>(bytes);
   return std::make_unique<StreamCopy>(bytes, MAX_COPY_KIND_DEVICE_TO_DEVICE, "copy_on_device");
 }
 

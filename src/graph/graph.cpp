@@ -253,7 +253,7 @@ Node* Graph::addNode(std::string_view domain, std::string_view op, std::vector<V
   return addNode(*schema, std::move(inputs), std::move(attributes), names, std::move(name));
 }
 
-void Graph::addOutput(Value* value, std::string_view name) {
+void Graph::addOutput(Value* value, std::string_view name, Ref<const RefCounted> home) {
   requireVisible(value, "output");
   if (name.empty()) name = value->name;
   require(!names_->outputs.contains(name), MAX_STATUS_INVALID_ARGUMENT, "Graph '", name_, "': two outputs are called '",
@@ -263,7 +263,14 @@ void Graph::addOutput(Value* value, std::string_view name) {
   outputs_.push_back(value);
   ++value->outputs;
   outputNames_.emplace_back(name);
+  outputHomes_.push_back(std::move(home));
   names_->outputs.emplace(name);
+}
+
+const Storage* Value::onDevice(const RefCounted* device) const {
+  for (const DeviceCopy& copy : onDevices)
+    if (copy.device == device) return copy.contents.get();
+  return nullptr;
 }
 
 std::vector<const Value*> Graph::weights() const {

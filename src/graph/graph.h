@@ -67,6 +67,12 @@ struct Use {
   int index;  // which input
 };
 
+// A constant's contents in an accelerator's memory. `device`: as Node::home.
+struct DeviceCopy {
+  const RefCounted* device;
+  Ref<Storage> contents;
+};
+
 struct Value {
   Graph* graph = nullptr;
   std::string name;
@@ -82,10 +88,15 @@ struct Value {
 
   // Float32 that lies in memory as bfloat16, because nodes that read it round it anyway; chosen for a target.
   bool isNarrow = false;
-  Ref<Storage> onDevice;  // the constant's contents in the accelerator's memory, chosen for a target
+  std::vector<DeviceCopy> onDevices;  // the constant's contents in memory of accelerators, chosen for a target
+
+  // The device that an input, a weight or the output of max.Transfer was placed on; NULL = the session's first.
+  Ref<const RefCounted> home;
 
   size_t outputs = 0;  // how many outputs of its graph it is
   bool isOutput() const { return outputs > 0; }
+  // NULL if it is not there.
+  const Storage* onDevice(const RefCounted* device) const;
 };
 
 struct Node {
@@ -99,7 +110,8 @@ struct Node {
   DType products = DType::Float32;   // type of factors in products of float32, chosen for a target
   int productParts = 1;              // numbers of that type whose sum is a factor
   Ref<Prepared> prepared;
-  Ref<Prepared> placed;  // what the model's accelerator runs, chosen for a target; NULL = the node runs on the host
+  Ref<Prepared> placed;              // what an accelerator runs, chosen for a target; NULL = the node runs on the host
+  const RefCounted* home = nullptr;  // of a placed node: that accelerator; NULL = the session's first device
   std::vector<std::string> sources;  // names of the original nodes in the model
 
   std::string_view op() const;
@@ -132,13 +144,15 @@ class Graph : public RefCounted {
                 std::span<const std::string> outputNames, std::string name = "");
   Node* addNode(std::string_view domain, std::string_view op, std::vector<Value*> inputs, Attributes attributes = {},
                 size_t outputCount = 1, std::string name = "");
-  void addOutput(Value* value, std::string_view name = "");
+  // `home`: the device that it is made on, NULL = the session's first.
+  void addOutput(Value* value, std::string_view name = "", Ref<const RefCounted> home = nullptr);
   // INVALID_ARGUMENT unless the value belongs to this graph or a parent.
   void requireVisible(const Value* value, const char* what) const;
 
   const std::vector<Value*>& inputs() const { return inputs_; }
   const std::vector<Value*>& outputs() const { return outputs_; }
   const std::vector<std::string>& outputNames() const { return outputNames_; }
+  const RefCounted* outputHome(size_t index) const { return outputHomes_[index].get(); }
   // Nodes, in topological order if sort() was called after the last change.
   const std::vector<Node*>& nodes() const { return order_; }
   Value* findValue(std::string_view name) const;  // of this graph, NULL if none
@@ -187,6 +201,7 @@ class Graph : public RefCounted {
   std::vector<Value*> inputs_;
   std::vector<Value*> outputs_;
   std::vector<std::string> outputNames_;
+  std::vector<Ref<const RefCounted>> outputHomes_;
   struct Names;
   std::unique_ptr<Names> names_;
 };

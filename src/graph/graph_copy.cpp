@@ -20,11 +20,16 @@ class GraphCopier {
   }
 
   void copyInterface(const Graph& from, Graph& to) {
-    for (const Value* input : from.inputs_) map(input, to.addInput(input->name, copied(input->type)));
+    for (const Value* input : from.inputs_) {
+      Value* copy = to.addInput(input->name, copied(input->type));
+      copy->home = input->home;
+      map(input, copy);
+    }
   }
 
   void copyOutputs(const Graph& from, Graph& to) {
-    for (size_t i = 0; i < from.outputs_.size(); ++i) to.addOutput(mapped(from.outputs_[i]), from.outputNames_[i]);
+    for (size_t i = 0; i < from.outputs_.size(); ++i)
+      to.addOutput(mapped(from.outputs_[i]), from.outputNames_[i], from.outputHomes_[i]);
   }
 
   // Constants and nodes. `keepNames` is for empty targets; otherwise names already in use are changed.
@@ -45,6 +50,7 @@ class GraphCopier {
     Value* result = to.newValue(keepNames ? value.name : to.uniqueName(value.name), copied(value.type));
     result->constant = value.constant;
     result->elements = value.elements;
+    result->home = value.home;
     if (dims_ && result->elements)
       for (Dim& dim : *result->elements) dim = dims_->copy(dim);
     return result;

@@ -36,12 +36,14 @@ int makeFile(std::string_view code) {
 }
 
 // The loader treats equal paths as the same library, and descriptor numbers are reused. So each path is written
-// differently: for every bit of a counter "/." or "//", which do not change the target.
+// differently: for every bit of a number "/." or "//", which do not change the target. Another copy of this code in the
+// process has a counter elsewhere.
 std::string uniquePath(int file) {
   static std::atomic<uint32_t> counter{0};
-  const uint32_t number = counter.fetch_add(1, std::memory_order_relaxed);
+  const uint64_t copy = reinterpret_cast<uintptr_t>(&counter) / 64 << 32;
+  const uint64_t number = copy | counter.fetch_add(1, std::memory_order_relaxed);
   std::string path = "/proc/self/fd";
-  for (int bit = 0; bit < 32; ++bit) path += number >> bit & 1 ? "/." : "//";
+  for (int bit = 0; bit < 64; ++bit) path += number >> bit & 1 ? "/." : "//";
   return concat(path, '/', file);
 }
 

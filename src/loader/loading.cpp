@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "loader/loading.h"
 
+#include <algorithm>
 #include <set>
 #include <string_view>
 
+#include "base/function_ref.h"
 #include "base/nearest_name.h"
 #include "compiler/compile.h"
 #include "device/host_tensor.h"
@@ -49,10 +51,59 @@ void requireContents(const Graph& graph) {
   require(missing.empty(), MAX_STATUS_FAILED_PRECONDITION, "Weights without contents: ", missing);
 }
 
+namespace {
+
+// Calls function(value, device) for what is placed on a device.
+void forEachHome(const Graph& graph, FunctionRef<void(const Value&, const RefCounted&)> function) {
+  for (const Value* input : graph.inputs())
+    if (input->home) function(*input, *input->home);
+  for (const Node* node : graph.nodes()) {
+    for (const Value* value : node->inputs)
+      if (value && value->isWeight && value->home) function(*value, *value->home);
+    if (node->isOwn("Transfer") && node->output() && node->output()->home)
+      function(*node->output(), *node->output()->home);
+    forEachSubgraph(*node, [&](const Graph& subgraph) { forEachHome(subgraph, function); });
+  }
+  for (size_t i = 0; !graph.parent() && i < graph.outputs().size(); ++i)
+    if (graph.outputHome(i)) function(*graph.outputs()[i], *graph.outputHome(i));
+}
+
+std::string namesOf(const MaxSession& session) {
+  std::string names;
+  for (const Ref<MaxDevice>& device : session.devices())
+    names += concat(names.empty() ? "" : ", ", device->displayName());
+  return names;
+}
+
+}  // namespace
+
+void requireDevices(const Graph& graph, const MaxSession& session) {
+  forEachHome(graph, [&](const Value& value, const RefCounted& home) {
+    const auto& device = static_cast<const MaxDevice&>(home);
+    const auto& devices = session.devices();
+    if (device.isHost()) return;
+    require(std::ranges::any_of(devices, [&](const Ref<MaxDevice>& each) { return each.get() == &device; }),
+            MAX_STATUS_INVALID_ARGUMENT, "Graph '", graph.name(), "': '", value.name, "' is on ", device.displayName(),
+            ", which the session lacks; it has ", namesOf(session));
+    require(!session.mainDevice().isHost(), MAX_STATUS_INVALID_ARGUMENT, "Graph '", graph.name(),
+            "': '", value.name, "' is on ", device.displayName(),
+            ", so the first device of the session must be an accelerator; it is ", session.mainDevice().displayName());
+  });
+}
+
+void requireOneDevice(const Graph& graph, const MaxDevice& first) {
+  forEachHome(graph, [&](const Value& value, const RefCounted& home) {
+    require(&home == &first, MAX_STATUS_UNIMPLEMENTED, "Graph '", graph.name(), "' cannot be saved, since '",
+            value.name, "' is on ", static_cast<const MaxDevice&>(home).displayName(),
+            ", not on the first device of the session: files do not say where values are");
+  });
+}
+
 void compileFor(const MaxSession& session, MaxPrecision precision, const GraphSource& source,
                 const SharedGraph* related, const ImportedModel& imported) {
   CompileOptions options;
   if (!session.mainDevice().isHost()) options.accelerator = &session.mainDevice();
+  options.devices = session.devices();
   options.kernels = &imported.kernels;
   options.lanes = session.lanes();
   options.precision = precision;

@@ -18,6 +18,12 @@ void requireUsed(const WeightTable& table, const GraphSource& source, const Grap
 // FAILED_PRECONDITION naming the weights that have no contents yet.
 void requireContents(const Graph& graph);
 
+// INVALID_ARGUMENT naming the first value that is placed on a device which the session lacks.
+void requireDevices(const Graph& graph, const MaxSession& session);
+
+// UNIMPLEMENTED naming the first value that is placed on another device.
+void requireOneDevice(const Graph& graph, const MaxDevice& first);
+
 // For the target of the session's first device, and a precision that it has. `related`: a graph of the same file, or
 // NULL.
 void compileFor(const MaxSession& session, MaxPrecision precision, const GraphSource& source,

@@ -85,6 +85,7 @@ void saveModel(const MaxModel& model, const std::string& path) {
   const ImportedModel imported = origin.source->import(origin.weights);
   requireUnchanged(origin.shared->parts(), imported);
   requireContents(*imported.graph);
+  requireOneDevice(*imported.graph, model.session().mainDevice());
   if (!origin.source->isStored()) {
     const std::map<std::string, size_t> before = useCounts(*imported.graph);
     CompileOptions options;

@@ -147,6 +147,7 @@ class Loader {
     Graph& graph = *imported.graph;
     require(!graph.outputs().empty(), MAX_STATUS_FAILED_PRECONDITION, "Graph '", graph.name(), "' has no outputs");
     requireContents(graph);
+    requireDevices(graph, request_.session);
     SharedGraph::Parts parts;
     if (key_) parts.key = *key_;
     for (const auto& [path, storage] : imported.externalFiles) parts.externalFiles.emplace_back(path, *storage->file());

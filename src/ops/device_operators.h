@@ -33,6 +33,8 @@ class DeviceOperators {
   virtual void place(std::span<Node* const> nodes, MaxDevice& device, const PlaceOptions& options) const = 0;
   // The kernels of a graph's placed nodes, for the device's chip.
   virtual KernelCodes kernels(const Graph& graph, const MaxDevice& device) const = 0;
+  // Bytes of the modules of the nodes that are placed on a device (Node::home).
+  virtual size_t codeBytes(const Graph& graph, const RefCounted* home) const = 0;
   // Whether the op kernel of a placed node reads an input in the device's memory.
   virtual bool reads(const Node& node, size_t input) const = 0;
   // A constant input as the op kernels of all its users read it; NULL = as it is.

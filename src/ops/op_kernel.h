@@ -64,7 +64,8 @@ struct OpContext {
   void* const* outputs;
   std::byte* scratch;  // scratchBytes(), 64-byte aligned
   int lanes;
-  const OpPlace* place = nullptr;  // NULL = the host, outside of a model's run
+  const OpPlace* place = nullptr;   // NULL = the host, outside of a model's run
+  const OpPlace* source = nullptr;  // of a copy between accelerators: where its input is
 
   template <class T>
   const T* in(size_t i) const {

@@ -216,6 +216,11 @@ static void bad_input(void** state) {
   CHECK_FAILS(maxModelGetMemory(model, NULL), MAX_STATUS_INVALID_ARGUMENT, "outMemory");
   memory.structSize = 0;
   CHECK_FAILS(maxModelGetMemory(model, &memory), MAX_STATUS_INVALID_ARGUMENT, "structSize");
+  MaxModelDeviceMemory here = MAX_MODEL_DEVICE_MEMORY_INIT;
+  CHECK_FAILS(maxModelGetDeviceMemory(NULL, NULL, &here), MAX_STATUS_INVALID_ARGUMENT, "model");
+  CHECK_FAILS(maxModelGetDeviceMemory(model, NULL, NULL), MAX_STATUS_INVALID_ARGUMENT, "outMemory");
+  here.structSize = 3;
+  CHECK_FAILS(maxModelGetDeviceMemory(model, NULL, &here), MAX_STATUS_INVALID_ARGUMENT, "structSize");
   CHECK_FAILS(maxSessionGetMemory(NULL, &sum), MAX_STATUS_INVALID_ARGUMENT, "session");
   CHECK_FAILS(maxSessionGetMemory(session, NULL), MAX_STATUS_INVALID_ARGUMENT, "outMemory");
   /* Without a limit nothing is counted, and the report says so. */

@@ -87,6 +87,7 @@ static void test_sessions_and_models(void** state) {
   ZEROED(MaxGraphInputOptions, input_options);
   ZEROED(MaxModelExecuteOptions, options);
   ZEROED(MaxModelMemory, model_memory);
+  ZEROED(MaxModelDeviceMemory, device_memory);
   ZEROED(MaxSessionMemory, session_memory);
   ZEROED(MaxTensorInfo, info);
   MaxSession* session = NULL;
@@ -103,6 +104,8 @@ static void test_sessions_and_models(void** state) {
   assert_true(((const float*)data_of(output))[2] == 6);
   CHECK(maxModelGetMemory(model, model_memory));
   assert_true(model_memory->total > 0);
+  CHECK(maxModelGetDeviceMemory(model, NULL, device_memory));
+  assert_true(device_memory->total >= device_memory->arenas);
   CHECK(maxSessionGetMemory(session, session_memory));
   assert_int_equal(session_memory->structSize, sizeof *session_memory);
   CHECK(maxModelGetInput(model, 0, info));
@@ -116,6 +119,7 @@ static void test_sessions_and_models(void** state) {
   free(input_options);
   free(options);
   free(model_memory);
+  free(device_memory);
   free(session_memory);
   free(info);
 }

@@ -73,7 +73,7 @@ bool check(uint32_t seed, MaxDevice& device, size_t& placed) {
   const Ref<Graph> here = compiled(seed, nullptr), there = compiled(seed, &device);
   for (const Node* node : there->nodes()) placed += bool(node->placed);
   SCOPED_TRACE(concat("seed ", seed, "\n", dump(*there)));
-  const PlannedProgram plain(here, 1), program(there, RunSettings(1, nullptr, Ref<MaxDevice>(&device)));
+  const PlannedProgram plain(here, 1), program(there, RunSettings(1, nullptr, {Ref<MaxDevice>(&device)}));
   for (int round = 0; round < kRounds && !testing::Test::HasFailure(); ++round) {
     const std::vector<Ref<Tensor>> inputs = GraphSource::inputs(*here, seed, round);
     Outputs expected;

@@ -73,7 +73,7 @@ class DeviceProducts : public testing::TestWithParam<Format> {
       if (isLive(*node) && !hasTrait(*node, kTraitView)) {
         EXPECT_TRUE(node->placed) << node->description();
       }
-    const PlannedProgram program(b.graph, RunSettings(1, nullptr, device_));
+    const PlannedProgram program(b.graph, RunSettings(1, nullptr, {device_}));
     const Ref<Tensor> result = runThere(program, *device_, inputs).at(0);
     std::vector<double> values;
     for (int64_t i = 0; i < result->count(); ++i) values.push_back(numberAt(*result, i));

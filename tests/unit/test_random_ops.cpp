@@ -137,6 +137,7 @@ const Row kRows[] = {
     {"RNN", recurrent<1>, kFloat32, kSums},
     {"Identity", unary, kSizes, kExact},
     {"Reshape", reshape, kSizes, kExact},
+    {"Transfer", unary, kSizes, kExact, -4, 4, kMaxDomain},
     {"Rebind", rebind, kSizes, kExact, -4, 4, kMaxDomain},
     {"Squeeze", squeeze, kSizes, kExact},
     {"Unsqueeze", unsqueeze, kSizes, kExact},

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import max.graph
-from max.driver import CPU, Buffer
+from max.driver import CPU, Accelerator, Buffer, accelerator_count
 from max.dtype import DType
 from max.engine import InferenceSession
 from max.graph import DeviceRef, Dim, Graph, TensorType, TensorValue, Weight, ops
@@ -231,6 +231,23 @@ def test_devices_of_values():
     assert graph.devices == [DeviceRef.CPU(), DeviceRef.GPU(1), DeviceRef.GPU(2)]
     with pytest.raises(ValueError, match=r"values on gpu:1; the session's devices are \[Device\(type=cpu"):
         InferenceSession(devices=[CPU()]).load(graph)
+
+
+def test_values_on_two_devices():
+    if accelerator_count() < 2:
+        pytest.skip("there are no two accelerators")
+    devices = [Accelerator(0), Accelerator(1)]
+    with Graph("two", input_types=[TensorType(F, [3], DeviceRef.GPU(i)) for i in range(2)]) as graph:
+        x, y = (each.tensor for each in graph.inputs)
+        product = x.to(DeviceRef.GPU(1)) * y
+        graph.output(product, product.to(DeviceRef.GPU(0)) + x, product.to(CPU()))
+    model = InferenceSession(devices=devices).load(graph)
+    arrays = [np.array([1, 2, 3], np.float32), np.array([4, 5, 6], np.float32)]
+    made = model(*(Buffer.from_numpy(a).to(d) for a, d in zip(arrays, devices)))
+    assert [each.device for each in made] == [devices[1], devices[0], CPU()]
+    assert [each.to(CPU()).to_numpy().tolist() for each in made] == [[4, 10, 18], [5, 12, 21], [4, 10, 18]]
+    with pytest.raises(ValueError, match=r"Input 1 \('input1'\): is on cuda:0, expected cuda:1"):
+        model(*(Buffer.from_numpy(a).to(devices[0]) for a in arrays))
 
 
 def test_wrong_use(session):

@@ -43,61 +43,117 @@ bool belongsOnHost(const Node& node) {
 bool isKnown(const Value* value) { return !value || value->type.dtype != DType::Invalid; }
 
 bool isCandidate(const Node& node) {
-  return isLive(node) && !hasTrait(node, kTraitView) && !belongsOnHost(node) &&
+  return isLive(node) && !hasTrait(node, kTraitView) && !node.isOwn("Transfer") && !belongsOnHost(node) &&
          std::all_of(node.inputs.begin(), node.inputs.end(), isKnown) &&
          std::all_of(node.outputs.begin(), node.outputs.end(), isKnown);
 }
 
-// Branches run like the nodes around them.
-void collect(const Graph& graph, std::vector<Node*>& candidates, std::map<std::string, int64_t>& onHost) {
-  for (Node* node : graph.nodes()) {
-    if (node->is("If"))
-      forEachSubgraph(*node, [&](const Graph& branch) { collect(branch, candidates, onHost); });
-    else if (isCandidate(*node))
-      candidates.push_back(node);
-    else if (isLive(*node) && !hasTrait(*node, kTraitView) && !belongsOnHost(*node))
-      ++onHost[std::string(node->op())];
+// What runs where. A node runs on the device of the first input that is placed on one.
+class Placement {
+ public:
+  using Homes = std::map<const RefCounted*, std::vector<Node*>>;  // NULL = the session's first device
+
+  explicit Placement(const MaxDevice& first) : first_(first) {}
+
+  // Branches run like the nodes around them.
+  void collect(const Graph& graph) {
+    for (const Value* input : graph.inputs()) homes_[input] = placeOf(*input);
+    for (Node* node : graph.nodes()) {
+      const RefCounted* home = homeOf(*node);
+      if (node->is("If"))
+        forEachSubgraph(*node, [&](const Graph& branch) {
+          collect(branch);
+          for (const Value* output : branch.outputs())
+            if (!home) home = homeOf(output);
+        });
+      else if (isCandidate(*node))
+        candidates[home].push_back(node);
+      else if (isLive(*node) && !hasTrait(*node, kTraitView) && !node->isOwn("Transfer") && !belongsOnHost(*node))
+        ++onHost[std::string(node->op())];
+      for (const Value* output : node->outputs)
+        if (output) homes_[output] = home;
+    }
   }
-}
+
+  Homes candidates;
+  std::map<std::string, int64_t> onHost;
+
+ private:
+  const RefCounted* placeOf(const Value& value) const {
+    return value.home.get() == &first_ ? nullptr : value.home.get();
+  }
+  const RefCounted* homeOf(const Value* value) const {
+    if (!value || value->isWeight) return value ? placeOf(*value) : nullptr;
+    const auto entry = homes_.find(value);
+    return entry == homes_.end() ? nullptr : entry->second;
+  }
+  const RefCounted* homeOf(const Node& node) const {
+    if (node.isOwn("Transfer")) return node.output() ? placeOf(*node.output()) : nullptr;
+    for (const Value* input : node.inputs)
+      if (const RefCounted* home = homeOf(input)) return home;
+    return nullptr;
+  }
+
+  const MaxDevice& first_;
+  std::map<const Value*, const RefCounted*> homes_;
+};
 
 void upload(const std::vector<Node*>& nodes, const DeviceOperators& operators, MaxDevice& device) {
   for (const Node* node : nodes)
     for (size_t i = 0; node->placed && i < node->inputs.size(); ++i) {
       Value* input = node->inputs[i];
-      if (!input || !input->constant || !input->constant->hasContents() || input->onDevice) continue;
+      if (!input || !input->constant || !input->constant->hasContents() || input->onDevice(node->home)) continue;
       if (!operators.reads(*node, i)) continue;
       const Ref<Tensor> packed = operators.packed(*node, i);
-      input->onDevice = uploaded(packed ? *packed : *input->constant, device);
+      input->onDevices.push_back({node->home, uploaded(packed ? *packed : *input->constant, device)});
     }
 }
 
-void report(const std::vector<Node*>& candidates, std::map<std::string, int64_t>& onHost, const MaxDevice& device) {
+// NULL as a home is the first device.
+MaxDevice& deviceAt(const CompileOptions& options, const RefCounted* home) {
+  for (const Ref<MaxDevice>& device : options.devices)
+    if (device.get() == home) return *device;
+  return *options.accelerator;
+}
+
+void placeOn(MaxDevice& device, const RefCounted* home, const std::vector<Node*>& nodes,
+             const CompileOptions& options) {
+  const DeviceOperators* operators = deviceOperators(device);
+  if (!operators) return;
+  const MaxPrecision precision = operators->precisionFor(device, options.precision);
+  operators->place(nodes, device, {options.lanes, precision, options.kernels});
+  for (Node* node : nodes) node->home = home;
+  if (!device.isVirtual()) upload(nodes, *operators, device);
+}
+
+void report(Placement& placement, const CompileOptions& options) {
   int64_t placed = 0, rest = 0;
-  for (const Node* node : candidates) node->placed ? ++placed : ++onHost[std::string(node->op())];
-  std::string names;
-  for (const auto& [name, count] : onHost) {
+  std::string devices, names;
+  for (const auto& [home, nodes] : placement.candidates) {
+    for (const Node* node : nodes) node->placed ? ++placed : ++placement.onHost[std::string(node->op())];
+    const MaxDevice& device = deviceAt(options, home);
+    if (!device.isHost()) devices += concat(devices.empty() ? "" : ", ", device.displayName());
+  }
+  for (const auto& [name, count] : placement.onHost) {
     names += concat(names.empty() ? ": " : ", ", name, count > 1 ? concat(" (", count, ")") : std::string());
     rest += count;
   }
-  logMessage(MAX_LOG_LEVEL_INFO, placed, " of ", placed + rest, " operators run on ", device.displayName(),
-             "; on the host ", rest, names);
+  logMessage(MAX_LOG_LEVEL_INFO, placed, " of ", placed + rest, " operators run on ",
+             devices.empty() ? options.accelerator->displayName() : devices, "; on the host ", rest, names);
 }
 
 }  // namespace
 
 void placeNodes(Rewriter& rewriter) {
   MaxDevice* device = rewriter.options().accelerator;
-  const DeviceOperators* operators = device ? deviceOperators(*device) : nullptr;
-  if (!operators || rewriter.graph().parent()) return;
+  if (!device || rewriter.graph().parent()) return;
   // Kernels are made for the outputs that their nodes have.
   if (rewriter.graph().eraseDead() > 0) rewriter.graph().sort();
-  std::vector<Node*> candidates;
-  std::map<std::string, int64_t> onHost;
-  collect(rewriter.graph(), candidates, onHost);
-  const CompileOptions& options = rewriter.options();
-  operators->place(candidates, *device, {options.lanes, options.precision, options.kernels});
-  if (!device->isVirtual()) upload(candidates, *operators, *device);
-  report(candidates, onHost, *device);
+  Placement placement(*device);
+  placement.collect(rewriter.graph());
+  for (const auto& [home, nodes] : placement.candidates)
+    placeOn(deviceAt(rewriter.options(), home), home, nodes, rewriter.options());
+  report(placement, rewriter.options());
 }
 
 }  // namespace max

@@ -27,7 +27,7 @@ struct Job {
 
 // A placed node reads the copy in the accelerator's memory.
 bool isReplaced(const Use& use) {
-  if (use.node->placed) return use.node->inputs[static_cast<size_t>(use.index)]->onDevice != nullptr;
+  if (use.node->placed) return use.node->inputs[static_cast<size_t>(use.index)]->onDevice(use.node->home) != nullptr;
   return use.node->prepared && use.node->prepared->replaces(static_cast<size_t>(use.index));
 }
 

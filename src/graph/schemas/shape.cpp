@@ -199,6 +199,7 @@ const OpSchema kSchemas[] = {
     {"", "Flatten", 1, 1, 1, 1, "T->T; T=any", inferFlatten, kTraitView, 0, "axis=i"},
     {"", "Expand", 2, 2, 1, 1, "T,int64->T; T=any", inferExpand, 0, 1u << 1, ""},
     {kMaxDomain, "Rebind", 2, 2, 1, 1, "T,int64->T; T=any", inferRebind, kTraitGuard, 1u << 1, "message=s names=S"},
+    {kMaxDomain, "Transfer", 1, 1, 1, 1, "T->T; T=any", inferIdentity, kTraitGuard, 0, "device=s"},
 };
 
 }  // namespace

@@ -105,6 +105,13 @@ void collect(const Graph& graph, const std::string& chip, std::set<std::string>&
   }
 }
 
+void collect(const Graph& graph, const RefCounted* home, std::set<const MaxModule*>& modules) {
+  for (const Node* node : graph.nodes()) {
+    forEachSubgraph(*node, [&](const Graph& subgraph) { collect(subgraph, home, modules); });
+    if (node->placed && node->home == home) modules.insert(static_cast<const Placed&>(*node->placed).module().get());
+  }
+}
+
 class GpuOperators final : public DeviceOperators {
  public:
   GpuOperators() {
@@ -145,6 +152,14 @@ class GpuOperators final : public DeviceOperators {
     KernelCodes kernels;
     collect(graph, chipOf(device), seen, kernels);
     return kernels;
+  }
+
+  size_t codeBytes(const Graph& graph, const RefCounted* home) const override {
+    std::set<const MaxModule*> modules;
+    collect(graph, home, modules);
+    size_t bytes = 0;
+    for (const MaxModule* module : modules) bytes += module->code().size();
+    return bytes;
   }
 
   bool reads(const Node& node, size_t input) const override {

@@ -271,6 +271,8 @@ def add_input(scope: _scope.Scope, name: str, wanted: TensorType | BufferType) -
     options = ffi.new("MaxGraphInputOptions*", {"structSize": ffi.sizeof("MaxGraphInputOptions")})
     texts = ffi.new("char*[]", names)
     options.dimensionNames = texts
+    device = wanted.device._placed()
+    options.device = ffi.NULL if device is None else device._handle
     out = ffi.new("MaxGraphValue**")
     check(lib.maxGraphAddInput(scope.handle, bytes_of(name), wanted.dtype.value, len(sizes), sizes, options, out))
     return out[0]

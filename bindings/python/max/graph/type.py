@@ -7,7 +7,7 @@ import enum
 import math
 from typing import Any, Optional, TypeVar
 
-from max.driver.device import CPU, Accelerator, Device
+from max.driver.device import CPU, Accelerator, Device, accelerator_count
 from max.dtype import DType
 from max.graph.dim import Dim, StaticDim
 from max.graph.shape import Shape, ShapeLike
@@ -97,6 +97,10 @@ class DeviceRef:
     def to_device(self) -> Device:
         """The device itself, which must be there."""
         return CPU(self._number) if self.is_cpu() else Accelerator(self._number)
+
+    def _placed(self) -> Optional[Device]:
+        """The device, if the library must be told: the first accelerator, like the host, is where models run anyway."""
+        return self.to_device() if self.is_gpu() and 0 < self._number < accelerator_count() else None
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, DeviceRef):

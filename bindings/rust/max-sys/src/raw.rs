@@ -3580,7 +3580,29 @@ unsafe extern "C" {
     ) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Makes a value the next output of the graph."]
+    #[doc = " Adds a copy of a value on another device. On the device where it is already, it is the value itself."]
+    #[doc = ""]
+    #[doc = " Nodes run on the device of the first input that is placed on one: inputs of the graph and weights that name a device,"]
+    #[doc = " transfers, and what is computed from them. Inputs of a node that are placed must be on one device. What is not placed"]
+    #[doc = " is on the first device of the session; constants are copied to each device that reads them."]
+    #[doc = ""]
+    #[doc = " A session that compiles the graph must have all accelerators that it names, and one as its first device if it names"]
+    #[doc = " any."]
+    #[doc = ""]
+    #[doc = " - `value`: From this graph or its parents; a tensor of numbers."]
+    #[doc = " - `device`: An accelerator or the host; retained."]
+    #[doc = " - `MAX_STATUS_UNIMPLEMENTED`: The value is made of strings, or no tensor."]
+    #[doc = ""]
+    #[doc = " Since 0.1."]
+    pub fn maxGraphAddTransfer(
+        graph: *mut MaxGraph,
+        value: *mut MaxGraphValue,
+        device: *mut MaxDevice,
+        outValue: *mut *mut MaxGraphValue,
+    ) -> MaxStatus;
+}
+unsafe extern "C" {
+    #[doc = " Makes a value the next output of the graph, on the value's device."]
     #[doc = ""]
     #[doc = " - `name`: Unique among the outputs; NULL = the value's name."]
     #[doc = ""]
@@ -7017,6 +7039,163 @@ impl Default for MaxModelMemory {
         }
     }
 }
+impl MaxModelDeviceMemoryMask {
+    #[doc = " MaxModelDeviceMemory::weights."]
+    pub const MAX_MODEL_DEVICE_MEMORY_WEIGHTS: MaxModelDeviceMemoryMask = MaxModelDeviceMemoryMask(1);
+}
+impl MaxModelDeviceMemoryMask {
+    #[doc = " MaxModelDeviceMemory::arenas."]
+    pub const MAX_MODEL_DEVICE_MEMORY_ARENAS: MaxModelDeviceMemoryMask = MaxModelDeviceMemoryMask(2);
+}
+impl MaxModelDeviceMemoryMask {
+    #[doc = " MaxModelDeviceMemory::code."]
+    pub const MAX_MODEL_DEVICE_MEMORY_CODE: MaxModelDeviceMemoryMask = MaxModelDeviceMemoryMask(4);
+}
+impl MaxModelDeviceMemoryMask {
+    #[doc = " MaxModelDeviceMemory::total."]
+    pub const MAX_MODEL_DEVICE_MEMORY_TOTAL: MaxModelDeviceMemoryMask = MaxModelDeviceMemoryMask(8);
+}
+impl ::std::ops::BitOr<MaxModelDeviceMemoryMask> for MaxModelDeviceMemoryMask {
+    type Output = Self;
+    #[inline]
+    fn bitor(self, other: Self) -> Self {
+        MaxModelDeviceMemoryMask(self.0 | other.0)
+    }
+}
+impl ::std::ops::BitOrAssign for MaxModelDeviceMemoryMask {
+    #[inline]
+    fn bitor_assign(&mut self, rhs: MaxModelDeviceMemoryMask) {
+        self.0 |= rhs.0;
+    }
+}
+impl ::std::ops::BitAnd<MaxModelDeviceMemoryMask> for MaxModelDeviceMemoryMask {
+    type Output = Self;
+    #[inline]
+    fn bitand(self, other: Self) -> Self {
+        MaxModelDeviceMemoryMask(self.0 & other.0)
+    }
+}
+impl ::std::ops::BitAndAssign for MaxModelDeviceMemoryMask {
+    #[inline]
+    fn bitand_assign(&mut self, rhs: MaxModelDeviceMemoryMask) {
+        self.0 &= rhs.0;
+    }
+}
+#[repr(transparent)]
+#[doc = " Valid fields of a MaxModelDeviceMemory: a sum of MAX_MODEL_DEVICE_MEMORY_* values."]
+#[derive(Debug, Copy, Clone, Hash, PartialEq, Eq)]
+pub struct MaxModelDeviceMemoryMask(pub u64);
+#[doc = " Memory that a model holds on one device, in bytes. See maxModelGetDeviceMemory."]
+#[repr(C)]
+#[derive(Debug, Copy, Clone)]
+pub struct MaxModelDeviceMemory {
+    #[doc = " Size of this structure; set by MAX_MODEL_DEVICE_MEMORY_INIT."]
+    pub structSize: usize,
+    #[doc = " Fields that are known."]
+    pub validMask: MaxModelDeviceMemoryMask,
+    #[doc = " Weights, other constants and what nodes prepared at load; on the host those in mapped files, too."]
+    pub weights: u64,
+    #[doc = " Memory for intermediate values, in use or kept for later calls; page-locked memory counts for the host."]
+    pub arenas: u64,
+    #[doc = " Code of the kernels that the model was compiled to; the driver may take more for it. 0 for the host."]
+    pub code: u64,
+    #[doc = " The sum of the above."]
+    pub total: u64,
+}
+#[test]
+fn bindgen_test_layout_MaxModelDeviceMemory() {
+    assert_eq!(
+        ::std::mem::size_of::<MaxModelDeviceMemory>(),
+        48usize,
+        concat!("Size of: ", stringify!(MaxModelDeviceMemory))
+    );
+    assert_eq!(
+        ::std::mem::align_of::<MaxModelDeviceMemory>(),
+        8usize,
+        concat!("Alignment of ", stringify!(MaxModelDeviceMemory))
+    );
+    fn test_field_structSize() {
+        assert_eq!(
+            unsafe {
+                let uninit = ::std::mem::MaybeUninit::<MaxModelDeviceMemory>::uninit();
+                let ptr = uninit.as_ptr();
+                ::std::ptr::addr_of!((*ptr).structSize) as usize - ptr as usize
+            },
+            0usize,
+            concat!("Offset of field: ", stringify!(MaxModelDeviceMemory), "::", stringify!(structSize))
+        );
+    }
+    test_field_structSize();
+    fn test_field_validMask() {
+        assert_eq!(
+            unsafe {
+                let uninit = ::std::mem::MaybeUninit::<MaxModelDeviceMemory>::uninit();
+                let ptr = uninit.as_ptr();
+                ::std::ptr::addr_of!((*ptr).validMask) as usize - ptr as usize
+            },
+            8usize,
+            concat!("Offset of field: ", stringify!(MaxModelDeviceMemory), "::", stringify!(validMask))
+        );
+    }
+    test_field_validMask();
+    fn test_field_weights() {
+        assert_eq!(
+            unsafe {
+                let uninit = ::std::mem::MaybeUninit::<MaxModelDeviceMemory>::uninit();
+                let ptr = uninit.as_ptr();
+                ::std::ptr::addr_of!((*ptr).weights) as usize - ptr as usize
+            },
+            16usize,
+            concat!("Offset of field: ", stringify!(MaxModelDeviceMemory), "::", stringify!(weights))
+        );
+    }
+    test_field_weights();
+    fn test_field_arenas() {
+        assert_eq!(
+            unsafe {
+                let uninit = ::std::mem::MaybeUninit::<MaxModelDeviceMemory>::uninit();
+                let ptr = uninit.as_ptr();
+                ::std::ptr::addr_of!((*ptr).arenas) as usize - ptr as usize
+            },
+            24usize,
+            concat!("Offset of field: ", stringify!(MaxModelDeviceMemory), "::", stringify!(arenas))
+        );
+    }
+    test_field_arenas();
+    fn test_field_code() {
+        assert_eq!(
+            unsafe {
+                let uninit = ::std::mem::MaybeUninit::<MaxModelDeviceMemory>::uninit();
+                let ptr = uninit.as_ptr();
+                ::std::ptr::addr_of!((*ptr).code) as usize - ptr as usize
+            },
+            32usize,
+            concat!("Offset of field: ", stringify!(MaxModelDeviceMemory), "::", stringify!(code))
+        );
+    }
+    test_field_code();
+    fn test_field_total() {
+        assert_eq!(
+            unsafe {
+                let uninit = ::std::mem::MaybeUninit::<MaxModelDeviceMemory>::uninit();
+                let ptr = uninit.as_ptr();
+                ::std::ptr::addr_of!((*ptr).total) as usize - ptr as usize
+            },
+            40usize,
+            concat!("Offset of field: ", stringify!(MaxModelDeviceMemory), "::", stringify!(total))
+        );
+    }
+    test_field_total();
+}
+impl Default for MaxModelDeviceMemory {
+    fn default() -> Self {
+        let mut s = ::std::mem::MaybeUninit::<Self>::uninit();
+        unsafe {
+            ::std::ptr::write_bytes(s.as_mut_ptr(), 0, 1);
+            s.assume_init()
+        }
+    }
+}
 unsafe extern "C" {
     #[doc = " Loads a model."]
     #[doc = ""]
@@ -7387,6 +7566,22 @@ unsafe extern "C" {
     #[doc = ""]
     #[doc = " Since 0.1."]
     pub fn maxModelGetMemory(model: *const MaxModel, outMemory: *mut MaxModelMemory) -> MaxStatus;
+}
+unsafe extern "C" {
+    #[doc = " Gets the memory that the model holds on one device of its session, or on the host. Weights and code that several"]
+    #[doc = " models share count in each."]
+    #[doc = ""]
+    #[doc = " Thread-safe."]
+    #[doc = ""]
+    #[doc = " - `device`: NULL = the first device of the session."]
+    #[doc = " - `MAX_STATUS_INVALID_ARGUMENT`: The session does not have the device."]
+    #[doc = ""]
+    #[doc = " Since 0.1."]
+    pub fn maxModelGetDeviceMemory(
+        model: *const MaxModel,
+        device: *const MaxDevice,
+        outMemory: *mut MaxModelDeviceMemory,
+    ) -> MaxStatus;
 }
 unsafe extern "C" {
     #[doc = " Runs a model on values, for inputs and outputs that are sequences, optionals or maps as well as tensors."]

@@ -300,6 +300,24 @@ impl Graph {
         self.add(|out| unsafe { sys::maxGraphAddInputLike(self.as_raw(), name.as_ptr(), value.raw.as_ptr(), out) })
     }
 
+    /// Adds a copy of a value on another device of the session that will compile the graph. Nodes run on the device of
+    /// their inputs that are placed on one: inputs of the graph that name it, transfers, and what is computed from them.
+    ///
+    /// ```
+    /// use max::{DType, Device, Graph};
+    /// let graph = Graph::new("graph")?;
+    /// let x = graph.input("x", DType::FLOAT32, &[2])?;
+    /// let there = graph.transfer(&x, &Device::cpu()?)?;
+    /// assert_eq!(there.info()?.shape, x.info()?.shape);
+    /// # Ok::<(), max::Error>(())
+    /// ```
+    pub fn transfer(&self, value: &GraphValue, device: &Device) -> Result<GraphValue> {
+        // SAFETY: the handles are alive.
+        self.add(|out| unsafe {
+            sys::maxGraphAddTransfer(self.as_raw(), value.raw.as_ptr(), device.as_raw(), out)
+        })
+    }
+
     /// Adds an input that is a sequence or an optional of tensors.
     ///
     /// ```

@@ -82,7 +82,7 @@ pub use graph::{Dimension, Graph, GraphValue, NodeOptions};
 pub use host_memory::HostMemory;
 pub use kernel::{AccessProperty, Argument, Dimensions, Kernel, KernelAttribute, Launch};
 pub use load::{LoadOptions, Precision};
-pub use model::{ExecuteOptions, HostTensor, Model, ModelMemory};
+pub use model::{ExecuteOptions, HostTensor, Model, ModelDeviceMemory, ModelMemory};
 pub use model_info::{ModelInfo, UnsupportedNode};
 pub use module::{ArtifactKind, CompileOptions, Module};
 pub use session::{AssertLevel, ProfilingMode, Session, SessionMemory, SessionOptions};

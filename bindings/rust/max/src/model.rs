@@ -13,6 +13,7 @@ use max_sys as sys;
 use crate::buffer::{Buffer, raw_stream};
 use crate::buffer_data::writing;
 use crate::cancellation::Cancellation;
+use crate::device::Device;
 use crate::dtype::DType;
 use crate::element::Element;
 use crate::error::{
@@ -165,6 +166,20 @@ pub struct ModelMemory {
     pub outputs: Option<u64>,
     /// The sum of all.
     pub total: Option<u64>,
+}
+
+/// What a model holds on one device, in bytes.
+#[non_exhaustive]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ModelDeviceMemory {
+    /// Weights and what nodes prepared at load.
+    pub weights: u64,
+    /// Memory for intermediate values.
+    pub arenas: u64,
+    /// The code of kernels.
+    pub code: u64,
+    /// The sum of all.
+    pub total: u64,
 }
 
 /// Inputs or outputs of a usual model.
@@ -552,6 +567,21 @@ impl Model {
             arenas: is(Mask::MAX_MODEL_MEMORY_ARENAS).then_some(memory.arenas),
             outputs: is(Mask::MAX_MODEL_MEMORY_OUTPUTS).then_some(memory.outputs),
             total: is(Mask::MAX_MODEL_MEMORY_TOTAL).then_some(memory.total),
+        })
+    }
+
+    /// What the model holds on a device of its session; `None` is the session's first.
+    pub fn device_memory(&self, device: Option<&Device>) -> Result<ModelDeviceMemory> {
+        let device = device.map_or(ptr::null(), |it| it.as_raw().cast_const());
+        // SAFETY: the handles are alive, the structure knows its size.
+        let memory = get(options!(MaxModelDeviceMemory {}), |out| unsafe {
+            sys::maxModelGetDeviceMemory(self.as_raw(), device, out)
+        })?;
+        Ok(ModelDeviceMemory {
+            weights: memory.weights,
+            arenas: memory.arenas,
+            code: memory.code,
+            total: memory.total,
         })
     }
 

@@ -318,6 +318,7 @@ const OpRow kRows[] = {
     {"", "Reshape", kCopy<sameElements, kNonePlaces>},
     {"", "Flatten", kCopy<sameElements>},
     {kMaxDomain, "Rebind", kCopy<sameElements, kNonePlaces>},
+    {kMaxDomain, "Transfer", kCopy<sameElements>},
     {"", "Squeeze", kCopy<sameElements, kNonePlaces>},
     {"", "Unsqueeze", kCopy<sameElements, kNonePlaces>},
 };

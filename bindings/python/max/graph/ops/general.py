@@ -6,12 +6,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Optional
 
+from max._raw import ffi, lib
 from max.driver._arrays import is_numpy
 from max.driver.buffer import Buffer
 from max.driver.device import Device
 from max.dtype import DType
 from max.graph._scope import current
-from max.graph._source import located
+from max.graph._source import check, located
 from max.graph.ops._emit import Attributes, Input, as_tensor, constant_of, emit, emit_all, rebound, typed
 from max.graph.shape import Shape, ShapeLike
 from max.graph.type import DeviceRef, TensorType
@@ -237,6 +238,15 @@ def shape_to_tensor(shape: ShapeLike) -> TensorValue:
     return as_tensor(Shape(shape))
 
 
+def _moved(value: TensorValue, target: DeviceRef) -> TensorValue:
+    scope = current()
+    if scope.graph.is_subgraph or (target._placed() is None and value.device._placed() is None):
+        return emit("Identity", [value])
+    out = ffi.new("MaxGraphValue**")
+    check(lib.maxGraphAddTransfer(scope.handle, value._in(scope), target.to_device()._handle, out))
+    return TensorValue._of_handle(scope, out[0])
+
+
 def transfer_to(x: TensorValueLike, device: DeviceRef | Device) -> TensorValue:
     """The same tensor on another device.
 
@@ -244,7 +254,8 @@ def transfer_to(x: TensorValueLike, device: DeviceRef | Device) -> TensorValue:
     ----------
     x : TensorValue
     device : DeviceRef or Device
-        One of the devices of the session that loads the graph.
+        One of the devices of the session that loads the graph. Its first device, whichever it is, stands for the host
+        and for gpu:0, unless the graph has values on further accelerators, which must be there when it is built.
 
     Returns
     -------
@@ -253,7 +264,7 @@ def transfer_to(x: TensorValueLike, device: DeviceRef | Device) -> TensorValue:
     value, target = as_tensor(x), DeviceRef.from_device(device)
     if value.device == target:
         return value
-    moved = emit("Identity", [value])
+    moved = _moved(value, target)
     moved._device = target
     moved._scope.graph._devices.add(target)
     return moved
