@@ -11,6 +11,7 @@
 #include "base/handle.h"
 #include "base/kept_memory.h"
 #include "base/ref.h"
+#include "device/device_product.h"
 #include "device/memory.h"
 #include "device/work_graph.h"
 #include "max/device.h"
@@ -53,6 +54,9 @@ struct MaxDevice : max::HandleOf<MaxDevice> {
   // Records what `queue` puts on the stream that it is given: kernels, copies between memory that stays, fills.
   // UNIMPLEMENTED if the driver cannot.
   virtual max::Ref<max::WorkGraph> record(max::FunctionRef<void(MaxStream&)> queue);
+
+  // The product by the library of the device's vendor; NULL = there is none, or it lacks the product.
+  virtual max::Ref<max::DeviceProduct> product(const max::DeviceProductShape&) { return nullptr; }
 
   // Names what this thread calls until the end of the range, for the vendor's profiler. Ranges nest.
   virtual void beginRange(const char*) {}

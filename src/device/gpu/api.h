@@ -53,6 +53,19 @@ struct RangeLibrary {
   const char* pop = nullptr;
 };
 
+// The library of matrix products, the environment variable that names another, and its numbers.
+struct ProductNumbers {
+  const char* variable = nullptr;
+  std::span<const char* const> libraries = {};
+  const char* prefix = nullptr;  // of its functions; NULL = there is none
+  int64_t oldestVersion = 0;
+  bool versionNeedsHandle = false;
+  int computeTypes[3] = {};               // by MaxPrecision
+  int notTransposed = 0;                  // an operation; the next number transposes
+  int transposeA = 0, transposeB = 0;     // attributes of a product
+  int batchCount = 0, batchDistance = 0;  // attributes of a layout
+};
+
 struct Api {
   const char* name;  // "cuda"
   // The driver's library, newest first, and the environment variable that names another.
@@ -75,6 +88,7 @@ struct Api {
   // Of the device at a place of the PCI bus; NULL = there is no management library.
   Telemetry (*telemetry)(const std::string& busId) = nullptr;
   RangeLibrary ranges = {};
+  ProductNumbers products = {};
   DlpackNumbers dlpack = {};
 
   // Whose version is named when code cannot be loaded, since it may be newer than the driver; NULL = none.

@@ -11,6 +11,7 @@ namespace {
 
 constexpr const char* kLibraries[] = {"libcuda.so.1"};
 constexpr const char* kRangeLibraries[] = {"libnvToolsExt.so.1"};
+constexpr const char* kProductLibraries[] = {"libcublasLt.so.13", "libcublasLt.so.12", "libcublasLt.so.11"};
 
 constexpr SymbolNames kSymbols = {
     .init = "cuInit",
@@ -104,6 +105,18 @@ constinit const Api kCuda = {
     .isCompatible = isNewEnough,
     .telemetry = nvmlTelemetry,
     .ranges = {"MAX_NVTX_LIBRARY", kRangeLibraries, "nvtxRangePushA", "nvtxRangePop"},
+    // cublasComputeType_t: with float32, tf32 and bfloat16 factors; CUBLAS_OP_N; CUBLASLT_MATMUL_DESC_TRANSA and
+    // TRANSB; CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT and STRIDED_BATCH_OFFSET.
+    .products = {.variable = "MAX_CUBLASLT_LIBRARY",
+                 .libraries = kProductLibraries,
+                 .prefix = "cublasLt",
+                 .oldestVersion = 110000,
+                 .computeTypes = {68, 77, 75},
+                 .notTransposed = 0,
+                 .transposeA = 3,
+                 .transposeB = 4,
+                 .batchCount = 5,
+                 .batchDistance = 6},
     .dlpack = {dlpack::kDeviceCuda, dlpack::kDeviceCudaHost, dlpack::kDeviceCudaManaged},
     .toolkit = "CUDA",
     .errorLogOption = 5,

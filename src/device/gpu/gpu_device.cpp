@@ -168,6 +168,21 @@ Ref<StridedKernel> GpuDevice::stridedKernel() {
   return stridedKernel_;
 }
 
+// The library is opened without the lock: two threads may open it at once.
+Ref<DeviceProduct> GpuDevice::product(const DeviceProductShape& shape) {
+  Ref<Products> products;
+  {
+    const std::lock_guard lock(mutex_);
+    products = products_;
+  }
+  if (!products) {
+    products = openProducts(parts_.context);
+    const std::lock_guard lock(mutex_);
+    if (!products_) products_ = products;
+  }
+  return products->make(shape);
+}
+
 Ref<HostQueue> GpuDevice::newHostQueue() {
   Ref<HostQueue> queue = makeRef<HostQueue>(context().gated());
   const std::lock_guard lock(mutex_);

@@ -8,6 +8,7 @@
 #include "device/device.h"
 #include "device/gpu/device_parts.h"
 #include "device/gpu/gpu_stream.h"
+#include "device/gpu/product_library.h"
 #include "device/gpu/ranges.h"
 #include "device/gpu/strided_kernel.h"
 
@@ -39,6 +40,8 @@ class GpuDevice final : public MaxDevice {
   Ref<MaxEvent> createEvent(bool timing) override;
   void synchronize() override;
   Ref<WorkGraph> record(FunctionRef<void(MaxStream&)> queue) override;
+
+  Ref<DeviceProduct> product(const DeviceProductShape& shape) override;
 
   void beginRange(const char* name) override { rangesOf(context().api()).begin(name); }
   void endRange() override { rangesOf(context().api()).end(); }
@@ -73,6 +76,7 @@ class GpuDevice final : public MaxDevice {
   std::vector<Ref<HostQueue>> hostQueues_;
   bool isKernelMade_ = false;
   Ref<StridedKernel> stridedKernel_;
+  Ref<Products> products_;
 
   GpuStream defaultStream_;  // uses the others
 };

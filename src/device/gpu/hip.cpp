@@ -14,6 +14,7 @@ namespace max::gpu {
 namespace {
 
 constexpr const char* kLibraries[] = {"libamdhip64.so.7", "libamdhip64.so.6", "libamdhip64.so.5", "libamdhip64.so"};
+constexpr const char* kProductLibraries[] = {"libhipblaslt.so.1", "libhipblaslt.so.0", "libhipblaslt.so"};
 constexpr const char* kRangeLibraries[] = {"libroctx64.so.4", "libroctx64.so"};
 // The library takes tens of milliseconds to open, and can do nothing without one of these.
 constexpr const char* kKernelDrivers[] = {"/dev/kfd", "/dev/dxg"};
@@ -139,6 +140,19 @@ constinit const Api kHip = {
     .isCompatible = isGraphicsChip,
     .telemetry = rocmSmiTelemetry,
     .ranges = {"MAX_ROCTX_LIBRARY", kRangeLibraries, "roctxRangePushA", "roctxRangePop"},
+    // hipblasComputeType_t: with float32, tf32 and bfloat16 factors; HIPBLAS_OP_N; HIPBLASLT_MATMUL_DESC_TRANSA and
+    // TRANSB; HIPBLASLT_MATRIX_LAYOUT_BATCH_COUNT and STRIDED_BATCH_OFFSET.
+    .products = {.variable = "MAX_HIPBLASLT_LIBRARY",
+                 .libraries = kProductLibraries,
+                 .prefix = "hipblasLt",
+                 .oldestVersion = 600,
+                 .versionNeedsHandle = true,
+                 .computeTypes = {2, 6, 5},
+                 .notTransposed = 111,
+                 .transposeA = 0,
+                 .transposeB = 1,
+                 .batchCount = 0,
+                 .batchDistance = 1},
     .dlpack = {dlpack::kDeviceRocm, dlpack::kDeviceRocmHost},
     .destroyWaits = true,
     .mostThreadsInGrid = std::numeric_limits<uint32_t>::max(),

@@ -91,6 +91,7 @@ void compile(const Users& users, MaxDevice& device, const PlaceOptions& options)
         for (const char* kernel : each->kernels())
           if (!device.isVirtual()) static_cast<void>(module->kernel(kernel));
         each->setModule(module, key);
+        each->setPrecision(options.precision);
       }
     }
   });

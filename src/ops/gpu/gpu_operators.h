@@ -36,6 +36,9 @@ class Placed : public Prepared {
     module_ = std::move(module);
     key_ = std::move(key);
   }
+  // Of products of float32.
+  void setPrecision(MaxPrecision precision) { precision_ = precision; }
+  MaxPrecision precision() const { return precision_; }
   const std::string& key() const { return key_; }
   const Ref<MaxModule>& module() const { return module_; }
 
@@ -43,6 +46,7 @@ class Placed : public Prepared {
   std::string source_;
   std::vector<const char*> kernels_;
   Ref<MaxModule> module_;
+  MaxPrecision precision_ = MAX_PRECISION_HIGHEST;
   std::string key_;
 };
 

@@ -7,6 +7,7 @@
 #include "graph/readers/matrix.h"
 #include "ops/gpu/activation.h"
 #include "ops/gpu/elementwise_source.h"
+#include "ops/gpu/library_product.h"
 #include "ops/gpu/product_ops.h"
 #include "ops/gpu/product_source.h"
 #include "ops/gpu/types.h"
@@ -223,12 +224,45 @@ class PlacedProduct final : public Placed {
 
   std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
     const ProductLayout layout = layoutOf(request);
+    if (std::unique_ptr<OpKernel> op = byLibrary(request, layout)) return op;
     const ProductPlan plan = planOf(layout);
     return productOps(*this, request, layout, plan, layout.batch * layout.rows * layout.columns,
                       {kernelOf(plan.form), 1, hasTensorForms(dtype_) ? sizeof(float) : sizeof(double)});
   }
 
  private:
+  // Where a product has nothing to finish, the library writes the output.
+  std::unique_ptr<OpKernel> byLibrary(const OpRequest& request, ProductLayout layout) const {
+    if (!hasTensorForms(dtype_) || layout.rank > 1) return nullptr;
+    const readers::Product product(request.node.attributes);
+    const bool isPlain = layout.alpha == 1 && !request.has(2) && !request.has(3) &&
+                         readers::FusedActivation(request.node.attributes).name.empty();
+    const DeviceProductShape shape{dtype_,
+                                   isPlain ? dtype_ : DType::Float32,
+                                   precision(),
+                                   layout.batch,
+                                   layout.rows,
+                                   layout.columns,
+                                   layout.depth,
+                                   product.transposesA,
+                                   product.transposesB,
+                                   layout.aStride,
+                                   layout.bStride,
+                                   layout.aBatch[0],
+                                   layout.bBatch[0]};
+    if (isPlain) return libraryProduct(*this, shape, nullptr);
+    return libraryProduct(*this, shape, [&] {
+      auto sum = std::make_unique<LaunchOp>(*this, 1);
+      sum->addFirst(layout);
+      sum->addInput(LaunchOp::kScratch);
+      for (size_t i = 2; i < request.inputs.size(); ++i)
+        if (request.has(i)) sum->addInput(i);
+      sum->addOutput(0);
+      sum->coverElements(layout.batch * layout.rows * layout.columns);
+      return sum;
+    });
+  }
+
   ProductPlan planOf(const ProductLayout& layout) const {
     using enum ProductPlan::Form;
     const auto plan = [&](std::initializer_list<ProductPlan::Form> forms) {
