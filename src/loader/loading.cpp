@@ -85,9 +85,9 @@ void requireDevices(const Graph& graph, const MaxSession& session) {
     require(std::ranges::any_of(devices, [&](const Ref<MaxDevice>& each) { return each.get() == &device; }),
             MAX_STATUS_INVALID_ARGUMENT, "Graph '", graph.name(), "': '", value.name, "' is on ", device.displayName(),
             ", which the session lacks; it has ", namesOf(session));
-    require(!session.mainDevice().isHost(), MAX_STATUS_INVALID_ARGUMENT, "Graph '", graph.name(),
-            "': '", value.name, "' is on ", device.displayName(),
-            ", so the first device of the session must be an accelerator; it is ", session.mainDevice().displayName());
+    require(!session.mainDevice().isHost(), MAX_STATUS_INVALID_ARGUMENT, "Graph '", graph.name(), "': '", value.name,
+            "' is on ", device.displayName(), ", so the first device of the session must be an accelerator; it is ",
+            session.mainDevice().displayName());
   });
 }
 

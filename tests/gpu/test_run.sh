@@ -16,11 +16,12 @@ fi
 written="$(mktemp -d)"
 trap 'rm -rf "$written"' EXIT
 output="$("$here/run" --fake "$build" --results "$written")" || { echo "on the fake driver: $output"; exit 1; }
-for text in "# MAX on Fake CUDA device 0" "| conformance_kernels | passed |" "ns per launch" "GB/s"; do
+for text in "# MAX on Fake CUDA device 0" "| conformance_kernels | passed |" "ns per launch" "GB/s" \
+  "## Models on Fake CUDA device 0" "| digits | bf16 |" "| 64 | tf32 |"; do
   [[ "$output" == *"$text"* ]] || { echo "the report lacks '$text':"; echo "$output"; exit 1; }
 done
 [[ "$output" != *failed* ]] || { echo "something failed:"; echo "$output"; exit 1; }
-for file in report.md conformance_kernels.log launch_bench.log; do
+for file in report.md models.md conformance_kernels.log launch_bench.log; do
   [[ -s "$written/$file" ]] || { echo "there is no $file in the folder of results"; exit 1; }
 done
 [[ "$(cat "$written/report.md")" == "$output" ]] || { echo "report.md is not what was printed"; exit 1; }
