@@ -116,6 +116,7 @@ void RunContext::fill() {
 }
 
 void RunContext::begin(MaxStream& stream) {
+  if (!plan->program->otherMemories().empty()) stream.requireUncaptured("A call of a model on several devices");
   if (mustWait_) work_->wait(position_);
   if (work_.get() != stream.work()) {
     stream.follow(*work_, position_);
