@@ -159,6 +159,7 @@ void copyBetween(const MemoryRange& target, MaxStream& targetStream, const Memor
   if (!isOfSameApi(to, from)) return copyByParts(target, targetStream, source, sourceStream, bytes);
   targetStream.waitFor(sourceStream);
   targetStream.copyPeer(target, to, source, from, bytes);
+  sourceStream.waitFor(targetStream);  // its memory may be written again
 }
 
 void copyFromHost(MaxBuffer& target, ptrdiff_t offset, const void* source, size_t bytes, MaxStream& stream) {

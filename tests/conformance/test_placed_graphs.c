@@ -267,6 +267,68 @@ static void test_steady_calls(void** state) {
   close_pair(&p);
 }
 
+/* Nothing comes back from the second device, whose input another stream writes; the first one goes on with its memory.
+ */
+static MaxGraph* build_one_way(MaxDevice* first, MaxDevice* second) {
+  MaxGraph* graph = NULL;
+  CHECK(maxGraphCreate("one way", &graph));
+  MaxDevice* host = open_cpu();
+  float numbers[WIDTH * WIDTH];
+  fill(numbers, COUNT_OF(numbers), 6);
+  MaxBuffer* contents = upload(host, MAX_DTYPE_FLOAT32, 2, (const int64_t[]){WIDTH, WIDTH}, numbers);
+  MaxGraphValue* weight = NULL;
+  CHECK(maxGraphAddConstant(graph, "w", contents, &weight));
+  MaxGraphValue* x = input(graph, "x", first);
+  MaxGraphValue* y = input(graph, "y", second);
+  MaxGraphValue* sent = moved(graph, node(graph, "MatMul", x, weight), second);
+  MaxGraphValue* rest = node(graph, "Tanh", x, NULL);
+  for (int i = 0; i < 4; ++i) rest = node(graph, "MatMul", rest, weight);
+  CHECK(maxGraphAddOutput(graph, rest, "here"));
+  CHECK(maxGraphAddOutput(graph, node(graph, "Softmax", node(graph, "Add", sent, y), NULL), "there"));
+  maxBufferRelease(contents);
+  maxDeviceRelease(host);
+  return graph;
+}
+
+static void test_calls_that_are_still_queued(void** state) {
+  (void)state;
+  enum { CALLS = 8, ROWS = 30 };
+  struct pair pairs[] = {{{NULL, NULL}, NULL, NULL}, {{NULL, NULL}, NULL, NULL}};
+  CHECK(open_pair(&pairs[0], NULL));
+  CHECK(maxSessionCreate(NULL, &pairs[1].session));
+  for (int i = 0; i < 2; ++i) {
+    MaxGraph* graph = build_one_way(pairs[i].devices[0], pairs[i].devices[1]);
+    CHECK(maxModelCompile(pairs[i].session, graph, NULL, &pairs[i].model));
+    maxGraphRelease(graph);
+  }
+  MaxStream* streams[] = {NULL, new_stream(pairs[0].devices[0]), new_stream(pairs[0].devices[0])};
+  MaxStream* writer = new_stream(pairs[0].devices[1]);
+  MaxBuffer* outputs[2][CALLS][OUTPUTS] = {{{NULL}}};
+  for (int i = 0; i < 2; ++i)
+    for (uint32_t call = 0; call < CALLS; ++call) {
+      MaxBuffer* inputs[] = {rows_on(pairs[i].devices[0], ROWS, call), rows_on(pairs[i].devices[1], ROWS, 0)};
+      const float value = (float)call / 8;
+      CHECK(maxBufferFill(inputs[1], &value, sizeof value, i == 0 ? writer : NULL));
+      MaxModelExecuteOptions options = MAX_MODEL_EXECUTE_OPTIONS_INIT;
+      options.stream = i == 0 ? streams[call % 3] : NULL;
+      CHECK(maxModelExecute(pairs[i].model, inputs, 2, &options, outputs[i][call], OUTPUTS));
+      for (int k = 0; k < 2; ++k) maxBufferRelease(inputs[k]);
+    }
+  for (uint32_t call = 0; call < CALLS; ++call)
+    for (int k = 0; k < OUTPUTS; ++k) {
+      float got[ROWS * WIDTH], expected[ROWS * WIDTH];
+      CHECK(maxBufferCopyToHost(outputs[0][call][k], 0, got, sizeof got, NULL));
+      CHECK(maxBufferCopyToHost(outputs[1][call][k], 0, expected, sizeof expected, NULL));
+      for (size_t i = 0; i < COUNT_OF(got); ++i)
+        if (!(fabsf(got[i] - expected[i]) <= 1e-4f * (1 + fabsf(expected[i]))))
+          fail_msg("call %d, element %d: %g, not %g", (int)call, (int)i, got[i], expected[i]);
+      for (int i = 0; i < 2; ++i) maxBufferRelease(outputs[i][call][k]);
+    }
+  for (int i = 1; i < 3; ++i) maxStreamRelease(streams[i]);
+  maxStreamRelease(writer);
+  for (int i = 0; i < 2; ++i) close_pair(&pairs[i]);
+}
+
 static void test_wrong_places(void** state) {
   (void)state;
   struct pair p = ready_pair();
@@ -428,6 +490,7 @@ int main(int argc, char** argv) {
       TEST(test_arrays_of_the_host),
       TEST(test_calls_of_several_threads),
       TEST(test_steady_calls),
+      TEST(test_calls_that_are_still_queued),
       TEST(test_wrong_places),
       TEST(test_host_between),
       TEST(test_limit_of_one_device),
