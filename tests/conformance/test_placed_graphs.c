@@ -302,7 +302,8 @@ static void test_calls_that_are_still_queued(void** state) {
     maxGraphRelease(graph);
   }
   MaxStream* streams[] = {NULL, new_stream(pairs[0].devices[0]), new_stream(pairs[0].devices[0])};
-  MaxStream* writer = new_stream(pairs[0].devices[1]);
+  /* The fakes do not see order that goes through streams of another API. */
+  MaxStream* writer = strcmp(device_api, second_api) == 0 ? new_stream(pairs[0].devices[1]) : NULL;
   MaxBuffer* outputs[2][CALLS][OUTPUTS] = {{{NULL}}};
   for (int i = 0; i < 2; ++i)
     for (uint32_t call = 0; call < CALLS; ++call) {
