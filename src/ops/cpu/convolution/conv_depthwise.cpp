@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Depthwise convolution: every channel has one filter. Vectors run along channels.
-#include <hwy/cache_control.h>
-
 #include <algorithm>
 #include <array>
 
@@ -262,6 +260,8 @@ constexpr DepthwiseFunction kDepthwise = runRow;
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
+#include <hwy/cache_control.h>
+
 namespace max {
 
 namespace {
