@@ -70,7 +70,7 @@ class DeviceIntegers : public testing::TestWithParam<const char*> {
     for (const Node* node : b.graph->nodes())
       found += node->placed && static_cast<const Placed&>(*node->placed).kernels().front() == std::string_view(kernel);
     EXPECT_EQ(found, 1) << kernel;
-    const PlannedProgram program(b.graph, RunSettings(1, nullptr, device_));
+    const PlannedProgram program(b.graph, RunSettings(1, nullptr, {device_}));
     const Ref<Tensor> actual = runThere(program, *device_, given).at(0);
     ASSERT_EQ(actual->shape(), expected->shape());
     for (int64_t i = 0; i < expected->count(); ++i)
