@@ -81,11 +81,19 @@ def run(command):
     return json.loads(done.stdout)
 
 
+def read_ahead(path):
+    """So that the first process to load the model finds it in memory, as the others do."""
+    with open(path, "rb", buffering=0) as file:
+        while file.read(1 << 24):
+            pass
+
+
 def compare(case, threads, arguments):
     """{library: what each round measured}; the one that goes first changes from round to round. A peer that does not run
     the model is left out."""
     chosen = list(libraries(arguments).items())
     results = {name: [] for name, _ in chosen}
+    read_ahead(case.model)
     with tempfile.TemporaryDirectory() as folder:
         model = [str(case.model), arguments.precision, str(threads), str(arguments.seconds), *write_inputs(case, folder)]
         for number in range(arguments.rounds):
@@ -126,13 +134,12 @@ HEADING = """# MAX, ONNX Runtime and OpenVINO on the CPU
 
 Times are milliseconds; ORT is ONNX Runtime, OV is OpenVINO. {products} Each round starts one process
 per library, in turns, which loads the model, calls it once, and then calls it for a while; "measured" says when, how many rounds, how long,
-and the machine's load average at the end. One C program measures all through their C APIs: inputs lie in the library's own tensors or in the
-program's. A call of MAX and of ONNX Runtime makes new outputs, and their release counts as a part of it; OpenVINO's request keeps its own.
+and the machine's load average at the end. The model file has been read before, so that all find it in memory. One C program measures all
+through their C APIs: inputs lie in the library's own tensors or in the program's. A call of MAX and of ONNX Runtime makes new outputs, and their release counts as a part of it; OpenVINO's request keeps its own.
 All use the same number of threads. ONNX Runtime runs sequentially; OpenVINO is told the shapes of the inputs and to answer one call as soon
 as it can. Figures are medians over the rounds, where a call's time in a round is the median of its calls, and p99 what one call in a hundred
 exceeds. MB is what the library, the load and the first calls add to the peak memory of an empty process, except that MAX's library is linked
-and so a part of that. "x" is the time of the faster peer divided by
-MAX's in the same round: the median over the rounds, and in brackets the smallest and the largest. Above 1, MAX is faster.
+and so a part of that. "x" is the time of the faster peer divided by MAX's in the same round: the median over the rounds, and in brackets the smallest and the largest. Above 1, MAX is faster.
 "Of limit" is the part of a call of MAX that its work would take at the machine's limits: multiplications of each type in registers, and
 bytes read from memory, each measured by a loop of its own. It cannot reach 100 %, since calls also write.
 

@@ -187,7 +187,7 @@ type Precision int32
 const (
 	// PrecisionHighest: float32 throughout.
 	PrecisionHighest Precision = 0
-	// PrecisionHigh: Products from two or three bfloat16 parts, about 1e-5 relative error.
+	// PrecisionHigh: Products of factors in two bfloat16 parts, within 2^-15 of them; of tf32 on accelerators.
 	PrecisionHigh Precision = 1
 	// PrecisionMedium: bfloat16 products with float32 sums.
 	PrecisionMedium Precision = 2

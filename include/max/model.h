@@ -43,7 +43,7 @@ typedef int32_t MaxPrecision;
 
 /** float32 throughout. */
 #define MAX_PRECISION_HIGHEST 0
-/** Products from two or three bfloat16 parts, about 1e-5 relative error. */
+/** Products of factors in two bfloat16 parts, within 2^-15 of them; of tf32 on accelerators. */
 #define MAX_PRECISION_HIGH 1
 /** bfloat16 products with float32 sums. */
 #define MAX_PRECISION_MEDIUM 2

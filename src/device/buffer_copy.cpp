@@ -156,10 +156,14 @@ void copyBytes(const MaxBuffer& target, size_t targetOffset, const MaxBuffer& so
 void copyBetween(const MemoryRange& target, MaxStream& targetStream, const MemoryRange& source, MaxStream& sourceStream,
                  size_t bytes) {
   MaxDevice &to = targetStream.device(), &from = sourceStream.device();
-  if (!isOfSameApi(to, from)) return copyByParts(target, targetStream, source, sourceStream, bytes);
-  targetStream.waitFor(sourceStream);
-  targetStream.copyPeer(target, to, source, from, bytes);
-  sourceStream.waitFor(targetStream);  // its memory may be written again
+  if (isOfSameApi(to, from)) {
+    targetStream.waitFor(sourceStream);
+    targetStream.copyPeer(target, to, source, from, bytes);
+  } else {
+    copyByParts(target, targetStream, source, sourceStream, bytes);
+    if (bytes <= kPartBytes) return;  // read on its own stream
+  }
+  sourceStream.waitFor(targetStream);  // the memory may be written again, by a later call
 }
 
 void copyFromHost(MaxBuffer& target, ptrdiff_t offset, const void* source, size_t bytes, MaxStream& stream) {

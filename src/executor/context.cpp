@@ -50,7 +50,7 @@ RunContext::RunContext(Ref<Plan> source, RunContext* before, const RunSettings& 
       parent(before),
       first(before ? before->first : this),
       counter_(counter) {
-  if (const auto others = plan->program->otherMemories(); first == this && !others.empty())
+  if (first == this && settings.devices.size() > 1 && !plan->program->otherMemories().empty())
     for (size_t i = 1; i < settings.devices.size(); ++i)
       otherPlaces.push_back({settings.devices[i].get(), &settings.devices[i]->defaultStream()});
   allocate(std::move(block));

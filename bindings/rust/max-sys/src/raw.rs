@@ -6480,7 +6480,7 @@ impl MaxPrecision {
     pub const MAX_PRECISION_HIGHEST: MaxPrecision = MaxPrecision(0);
 }
 impl MaxPrecision {
-    #[doc = " Products from two or three bfloat16 parts, about 1e-5 relative error."]
+    #[doc = " Products of factors in two bfloat16 parts, within 2^-15 of them; of tf32 on accelerators."]
     pub const MAX_PRECISION_HIGH: MaxPrecision = MaxPrecision(1);
 }
 impl MaxPrecision {

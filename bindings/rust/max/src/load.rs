@@ -27,7 +27,7 @@ use crate::model::Model;
 pub enum Precision {
     /// float32 throughout.
     Highest = sys::MaxPrecision::MAX_PRECISION_HIGHEST.0 as isize,
-    /// Products from two or three bfloat16 parts, about 1e-5 relative error.
+    /// Products of factors in two bfloat16 parts, within 2^-15 of them; of tf32 on accelerators.
     High = sys::MaxPrecision::MAX_PRECISION_HIGH.0 as isize,
     /// bfloat16 products with float32 sums.
     Medium = sys::MaxPrecision::MAX_PRECISION_MEDIUM.0 as isize,

@@ -169,6 +169,12 @@ pub struct ModelMemory {
 }
 
 /// What a model holds on one device, in bytes.
+///
+/// ```
+/// let model = max::Session::new()?.load("../../../examples/digits/digits.onnx")?;
+/// assert_eq!(model.device_memory(None)?.code, 0); // a CPU has no kernels
+/// # Ok::<(), max::Error>(())
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ModelDeviceMemory {
@@ -571,6 +577,7 @@ impl Model {
     }
 
     /// What the model holds on a device of its session; `None` is the session's first.
+    /// See [`ModelDeviceMemory`].
     pub fn device_memory(&self, device: Option<&Device>) -> Result<ModelDeviceMemory> {
         let device = device.map_or(ptr::null(), |it| it.as_raw().cast_const());
         // SAFETY: the handles are alive, the structure knows its size.
