@@ -313,9 +313,7 @@ impl Graph {
     /// ```
     pub fn transfer(&self, value: &GraphValue, device: &Device) -> Result<GraphValue> {
         // SAFETY: the handles are alive.
-        self.add(|out| unsafe {
-            sys::maxGraphAddTransfer(self.as_raw(), value.raw.as_ptr(), device.as_raw(), out)
-        })
+        self.add(|out| unsafe { sys::maxGraphAddTransfer(self.as_raw(), value.raw.as_ptr(), device.as_raw(), out) })
     }
 
     /// Adds an input that is a sequence or an optional of tensors.

@@ -584,12 +584,7 @@ impl Model {
         let memory = get(options!(MaxModelDeviceMemory {}), |out| unsafe {
             sys::maxModelGetDeviceMemory(self.as_raw(), device, out)
         })?;
-        Ok(ModelDeviceMemory {
-            weights: memory.weights,
-            arenas: memory.arenas,
-            code: memory.code,
-            total: memory.total,
-        })
+        Ok(ModelDeviceMemory { weights: memory.weights, arenas: memory.arenas, code: memory.code, total: memory.total })
     }
 
     /// Writes the model, optimised, with its present weights, as a compiled model; such files are called `NAME.maxc`.
