@@ -123,6 +123,7 @@ static void check_products(int64_t side, int64_t products) {
     for (int k = 0; k < OUTPUTS; ++k) check_equal(outputs[0][k], outputs[1][k]);
     assert_int_equal(library_count("fakeProductsGetCount") - before, products);
   }
+  CHECK(maxDeviceSynchronize(devices[0], 0)); /* it goes away with its last work */
   for (int i = 0; i < 2; ++i) {
     for (int k = 0; k < OUTPUTS; ++k) maxBufferRelease(outputs[i][k]);
     maxModelRelease(models[i]);
@@ -158,6 +159,7 @@ static void test_workspace_within_the_limit(void** state) {
     CHECK_FAILS(status, MAX_STATUS_RESOURCE_EXHAUSTED, "limit");
   else
     CHECK(status);
+  CHECK(maxDeviceSynchronize(device, 0));
   MaxDeviceStats stats = MAX_DEVICE_STATS_INIT;
   CHECK(maxDeviceGetStats(device, &stats));
   assert_true(stats.peakAllocatedMemory <= options.memoryLimit);
