@@ -50,16 +50,23 @@ static void fill(float* values, size_t count, uint32_t seed) {
   for (size_t i = 0; i < count; ++i) values[i] = (float)random_below(&seed, 2000) / 1000.0f - 1.0f;
 }
 
+static MaxGraphValue* weight_of(MaxGraph* graph, uint32_t seed) {
+  MaxDevice* host = open_cpu();
+  float numbers[WIDTH * WIDTH];
+  fill(numbers, COUNT_OF(numbers), seed);
+  MaxBuffer* contents = upload(host, MAX_DTYPE_FLOAT32, 2, (const int64_t[]){WIDTH, WIDTH}, numbers);
+  MaxGraphValue* weight = NULL;
+  CHECK(maxGraphAddConstant(graph, "w", contents, &weight));
+  maxBufferRelease(contents);
+  maxDeviceRelease(host);
+  return weight;
+}
+
 /* A weight that both devices read, a value that both use, and an output of each. */
 static MaxGraph* build(MaxDevice* first, MaxDevice* second) {
   MaxGraph* graph = NULL;
   CHECK(maxGraphCreate("placed", &graph));
-  MaxDevice* host = open_cpu();
-  static float numbers[WIDTH * WIDTH];
-  fill(numbers, COUNT_OF(numbers), 5);
-  MaxBuffer* contents = upload(host, MAX_DTYPE_FLOAT32, 2, (const int64_t[]){WIDTH, WIDTH}, numbers);
-  MaxGraphValue* weight = NULL;
-  CHECK(maxGraphAddConstant(graph, "w", contents, &weight));
+  MaxGraphValue* weight = weight_of(graph, 5);
   MaxGraphValue* x = input(graph, "x", first);
   MaxGraphValue* y = input(graph, "y", second);
   MaxGraphValue* shared = node(graph, "Tanh", node(graph, "MatMul", x, weight), NULL);
@@ -67,8 +74,6 @@ static MaxGraph* build(MaxDevice* first, MaxDevice* second) {
   MaxGraphValue* back = moved(graph, node(graph, "MatMul", sum, weight), first);
   CHECK(maxGraphAddOutput(graph, node(graph, "Mul", back, shared), "here"));
   CHECK(maxGraphAddOutput(graph, node(graph, "Softmax", sum, NULL), "there"));
-  maxBufferRelease(contents);
-  maxDeviceRelease(host);
   return graph;
 }
 
@@ -272,12 +277,7 @@ static void test_steady_calls(void** state) {
 static MaxGraph* build_one_way(MaxDevice* first, MaxDevice* second) {
   MaxGraph* graph = NULL;
   CHECK(maxGraphCreate("one way", &graph));
-  MaxDevice* host = open_cpu();
-  float numbers[WIDTH * WIDTH];
-  fill(numbers, COUNT_OF(numbers), 6);
-  MaxBuffer* contents = upload(host, MAX_DTYPE_FLOAT32, 2, (const int64_t[]){WIDTH, WIDTH}, numbers);
-  MaxGraphValue* weight = NULL;
-  CHECK(maxGraphAddConstant(graph, "w", contents, &weight));
+  MaxGraphValue* weight = weight_of(graph, 6);
   MaxGraphValue* x = input(graph, "x", first);
   MaxGraphValue* y = input(graph, "y", second);
   MaxGraphValue* sent = moved(graph, node(graph, "MatMul", x, weight), second);
@@ -285,8 +285,6 @@ static MaxGraph* build_one_way(MaxDevice* first, MaxDevice* second) {
   for (int i = 0; i < 4; ++i) rest = node(graph, "MatMul", rest, weight);
   CHECK(maxGraphAddOutput(graph, rest, "here"));
   CHECK(maxGraphAddOutput(graph, node(graph, "Softmax", node(graph, "Add", sent, y), NULL), "there"));
-  maxBufferRelease(contents);
-  maxDeviceRelease(host);
   return graph;
 }
 

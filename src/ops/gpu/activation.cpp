@@ -41,4 +41,21 @@ std::string activationSource(std::string_view activation, std::string_view name)
   return "";
 }
 
+Addends::Addends(const Node& node, size_t bias, size_t residual) {
+  const auto take = [&](const char* name) {
+    parameters += concat(", const Element* ", name);
+    given += concat(", ", name);
+  };
+  if (node.input(bias)) {
+    take("bias");
+    before += "sum += (Sum)bias[filter];\n";
+  }
+  if (!node.input(residual)) return;
+  take("residual");
+  if (readers::addsResidualLast(node.attributes))
+    after = "+ (Sum)residual[i]";
+  else
+    before += "sum += (Sum)residual[i];\n";
+}
+
 }  // namespace max

@@ -75,19 +75,8 @@ struct Operands {
 
 std::string convolutionText(const Node& node) {
   const Operands operands = Operands::of(node);
-  std::string addends, finish, last;
-  if (node.input(operands.bias)) {
-    addends += ", const Element* bias";
-    finish += "sum += (Sum)bias[filter];\n";
-  }
-  if (node.input(operands.residual)) {
-    addends += ", const Element* residual";
-    if (readers::addsResidualLast(node.attributes))
-      last = "+ (Sum)residual[i]";
-    else
-      finish += "sum += (Sum)residual[i];\n";
-  }
-  return filledIn(kConvolution, {{"ADDENDS", addends}, {"FINISH", finish}, {"LAST", last}});
+  const Addends addends(node, operands.bias, operands.residual);
+  return filledIn(kConvolution, {{"ADDENDS", addends.parameters}, {"FINISH", addends.before}, {"LAST", addends.after}});
 }
 
 std::string expansionText(const Node& node) {

@@ -108,25 +108,12 @@ extern "C" __global__ void gpu_conv_product_sum(const Layout layout, const Sum* 
 )";
 
 std::string sourceFor(const Node& node, const std::string& activation) {
-  std::string addends, given, finish, last;
-  if (node.input(2)) {
-    addends += ", const Element* bias";
-    given += ", bias";
-    finish += "sum += (Sum)bias[filter];\n";
-  }
-  if (node.input(3)) {
-    addends += ", const Element* residual";
-    given += ", residual";
-    if (readers::addsResidualLast(node.attributes))
-      last = "+ (Sum)residual[i]";
-    else
-      finish += "sum += (Sum)residual[i];\n";
-  }
+  const Addends addends(node, 2, 3);
   std::string text = kConvolution;
-  replaceAll(text, " ADDENDS", addends);
-  replaceAll(text, " GIVEN", given);
-  replaceAll(text, "FINISH", finish);
-  replaceAll(text, "LAST", last);
+  replaceAll(text, " ADDENDS", addends.parameters);
+  replaceAll(text, " GIVEN", addends.given);
+  replaceAll(text, "FINISH", addends.before);
+  replaceAll(text, "LAST", addends.after);
   return concat(kernelFunctions(), activation, productFunctions(node.input(0)->type.dtype), "struct Layout {",
                 pixelFields(), "};\n", pixelFunctions(), text);
 }
