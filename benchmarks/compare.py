@@ -55,15 +55,18 @@ def parse_arguments():
     return arguments
 
 
+def peer_library(name):
+    """What model_bench takes for a peer."""
+    if name not in PEERS:
+        sys.exit(f"no peer is called {name}; there are {', '.join(PEERS)}")
+    if not (spec := importlib.util.find_spec(name)):
+        sys.exit(f"{name} is not installed for {sys.executable}")
+    return str(next(pathlib.Path(spec.origin).parent.glob(PEERS[name])))
+
+
 def libraries(arguments):
     """What model_bench takes for each library."""
-    found = {"max": "max"}
-    for name in filter(None, arguments.peers.split(",")):
-        if name not in PEERS:
-            sys.exit(f"no peer is called {name}; there are {', '.join(PEERS)}")
-        if not (spec := importlib.util.find_spec(name)):
-            sys.exit(f"{name} is not installed for {sys.executable}")
-        found[name] = str(next(pathlib.Path(spec.origin).parent.glob(PEERS[name])))
+    found = {"max": "max"} | {name: peer_library(name) for name in filter(None, arguments.peers.split(","))}
     return {name: path for name, path in found.items() if name in PAGES[arguments.precision][1]}
 
 
