@@ -121,6 +121,9 @@ function(max_guide_fuzzers target)
   endif()
 endfunction()
 
+# Folders whose code runs once per load: its size counts.
+set(MAX_SMALL_FOLDERS graph onnx)
+
 # max_folder(name dependency...): a static library of all sources below the current folder.
 function(max_folder name)
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS *.cpp)
@@ -131,6 +134,9 @@ function(max_folder name)
   endif()
   add_library(max_${name} STATIC ${sources})
   target_link_libraries(max_${name} PUBLIC max_settings)
+  if(name IN_LIST MAX_SMALL_FOLDERS)
+    target_compile_options(max_${name} PRIVATE $<$<CONFIG:Release>:-Os>)
+  endif()
   max_guide_fuzzers(max_${name})
   max_precompile(max_${name})
   foreach(dependency ${ARGN})
