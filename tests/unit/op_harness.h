@@ -202,9 +202,9 @@ template <class Body>
 void forEachTarget(const Body& body) {
   const CpuTarget before = cpuTarget();
   for (const CpuTarget target : kCpuTargets) {
-    if (target > detectedCpuTarget()) break;
-    SCOPED_TRACE(nameOf(target));
     setCpuTargetForTest(target);
+    if (cpuTarget() != target) continue;
+    SCOPED_TRACE(nameOf(target));
     body();
   }
   setCpuTargetForTest(before);

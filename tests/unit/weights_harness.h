@@ -105,8 +105,8 @@ template <class Body>
 void forEachCpuTarget(Body body) {
   const CpuTarget before = cpuTarget();
   for (const CpuTarget target : kCpuTargets) {
-    if (target > detectedCpuTarget()) break;
     setCpuTargetForTest(target);
+    if (cpuTarget() != target) continue;
     body(target);
   }
   setCpuTargetForTest(before);

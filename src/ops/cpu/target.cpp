@@ -18,8 +18,8 @@ namespace max {
 
 namespace {
 
-constexpr std::array<const char*, 7> kNames = {"baseline",    "sse4",        "avx2", "avx512",
-                                               "avx512_vnni", "avx512_bf16", "amx"};
+constexpr std::array<const char*, std::size(kCpuTargets)> kNames = {
+    "baseline", "sse4", "avx2", "avx2_vnni", "avx512", "avx512_vnni", "avx512_bf16", "amx"};
 
 #if defined(__x86_64__)
 
@@ -63,6 +63,9 @@ bool askForTiles() {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
+// VNNI for vectors of AVX2, which has a bit of its own.
+bool hasAvxVnni() { return cpuid(7, 1).has(kEax, {4}); }
+
 // The best of the chip, before anyone asks for tiles.
 CpuTarget detectChip() {
   const CpuId base = cpuid(1, 0), extended = cpuid(7, 0), more = cpuid(7, 1);
@@ -73,7 +76,8 @@ CpuTarget detectChip() {
   // AVX, FMA, F16C; BMI1, AVX2, BMI2.
   if (!saves(0x6) || !base.has(kEcx, {28, 12, 29}) || !extended.has(kEbx, {3, 5, 8})) return CpuTarget::Sse4;
   // AVX-512 F, DQ, CD, BW, VL.
-  if (!saves(0xe6) || !extended.has(kEbx, {16, 17, 28, 30, 31})) return CpuTarget::Avx2;
+  if (!saves(0xe6) || !extended.has(kEbx, {16, 17, 28, 30, 31}))
+    return hasAvxVnni() ? CpuTarget::Avx2Vnni : CpuTarget::Avx2;
   // Each chip with BF16 has VNNI, but a hypervisor may hide either.
   if (!extended.has(kEcx, {11})) return CpuTarget::Avx512;
   if (!more.has(kEax, {5})) return CpuTarget::Avx512Vnni;
@@ -84,6 +88,8 @@ CpuTarget detectChip() {
 
 CpuTarget detectChip() { return CpuTarget::Baseline; }
 
+bool hasAvxVnni() { return false; }
+
 bool askForTiles() { return false; }
 
 #endif
@@ -91,6 +97,12 @@ bool askForTiles() { return false; }
 CpuTarget chipTarget() {
   static const CpuTarget target = detectChip();
   return target;
+}
+
+// The best that the chip and `wanted` both have.
+CpuTarget lowered(CpuTarget wanted, CpuTarget chip) {
+  const CpuTarget target = std::min(wanted, chip);
+  return target == CpuTarget::Avx2Vnni && !hasAvxVnni() ? CpuTarget::Avx2 : target;
 }
 
 std::atomic<CpuTarget>& currentTarget() {
@@ -119,13 +131,13 @@ CpuTarget detectedCpuTarget() {
 
 CpuTarget chosenCpuTarget(std::string_view wanted) {
   const CpuTarget most = cpuTargetFromName(wanted).value_or(CpuTarget::Amx);
-  return std::min(most, most == CpuTarget::Amx ? detectedCpuTarget() : chipTarget());
+  return lowered(most, most == CpuTarget::Amx ? detectedCpuTarget() : chipTarget());
 }
 
 CpuTarget cpuTarget() { return currentTarget().load(std::memory_order_relaxed); }
 
 void setCpuTargetForTest(CpuTarget target) {
-  currentTarget().store(std::min(target, detectedCpuTarget()), std::memory_order_relaxed);
+  currentTarget().store(lowered(target, detectedCpuTarget()), std::memory_order_relaxed);
 }
 
 }  // namespace max

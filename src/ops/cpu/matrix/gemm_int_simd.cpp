@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Micro-kernels of integer products per target: multiply and add pairs of int16.
+// Micro-kernels of integer products per target: multiply and add pairs of int16, or, with AVX-VNNI, four bytes.
 #include "ops/cpu/matrix/gemm_int.h"
 #include "ops/cpu/matrix/tile_tables.h"
 
@@ -7,6 +7,7 @@
 #define HWY_TARGET_INCLUDE "ops/cpu/matrix/gemm_int_simd.cpp"
 #include "ops/cpu/dispatch.h"
 #include "ops/cpu/matrix/pairs-inl.h"
+#include "ops/cpu/vector_io-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace max::HWY_NAMESPACE {
@@ -19,33 +20,123 @@ using V32 = hn::Vec<D32>;
 constexpr int64_t kLanes = hn::MaxLanes(D32());
 #if HWY_TARGET == HWY_AVX3
 constexpr int kTileRows = 8, kVectors = 3;
+#elif HWY_TARGET == HWY_AVX2
+constexpr int kTileRows = 6, kVectors = 2;
 #else
 constexpr int kTileRows = 4, kVectors = 2;
 #endif
 
-void requantize(const int32_t* sums, int64_t count, const Requantization& how, const uint8_t* other, uint8_t* out);
+struct Pairs {
+  static HWY_INLINE V32 multiply(V32 a, V32 b, V32 sum) { return multiplyPairs(a, b, sum); }
+};
+
+#if HWY_TARGET == HWY_AVX2
+struct Bytes {
+  // As instructions that need no more than this target's: who calls them has asked the chip.
+  static HWY_INLINE V32 multiply(V32 a, V32 b, V32 sum) {
+    __asm__("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum.raw) : "x"(a.raw), "x"(b.raw));
+    return sum;
+  }
+};
+#endif
+
+using DF = hn::Rebind<float, D32>;
+using D8 = hn::Rebind<uint8_t, D32>;
+using VF = hn::Vec<DF>;
+
+// round(x) + zero, between two ends. NaN becomes the lower end: the second operand of Max is taken then.
+struct Rounding {
+  VF low, high;
+  V32 zero;
+  Rounding(int32_t addend, int32_t least, int32_t most)
+      : low(hn::Set(DF(), static_cast<float>(least - addend))),
+        high(hn::Set(DF(), static_cast<float>(most - addend))),
+        zero(hn::Set(D32(), addend)) {}
+  HWY_INLINE V32 integers(VF x) const { return hn::NearestInt(hn::Min(hn::Max(x, low), high)); }
+};
+
+// What Requantization says, in vectors, which are made once for a tile: bytes that are stored might change its numbers.
+struct Requantizer {
+  const Requantization how;
+  const Rounding rounding;
+  // With a sum:
+  const float* addends = nullptr;
+  Rounding sumRounding;
+  VF ownFactor = hn::Zero(DF()), otherFactor = ownFactor;
+  V32 flip = hn::Zero(D32()), otherZero = flip;  // numbers of the other operand as int8 or uint8
+
+  explicit Requantizer(const Requantization& from)
+      : how(from), rounding(how.zero, how.low, how.high), sumRounding(rounding) {
+    if (!how.sum) return;
+    addends = how.sum->addends;
+    sumRounding = Rounding(how.sum->sumZero, how.sum->low, how.sum->high);
+    ownFactor = hn::Set(DF(), how.sum->ownFactor);
+    otherFactor = hn::Set(DF(), how.sum->otherFactor);
+    flip = hn::Set(D32(), how.sum->otherIsSigned ? 128 : 0);
+    otherZero = hn::Add(hn::Set(D32(), how.sum->otherZero), flip);
+  }
+
+  // Sums of `count` columns. `other`: numbers of 8 bits, or NULL if those of columns are added.
+  void run(const int32_t* sums, int64_t count, const uint8_t* other, uint8_t* out) const {
+    const D8 d8;
+    int64_t n = 0;
+    for (; n + kLanes <= count; n += kLanes)
+      hn::StoreU(bytes(sums, n, other ? hn::LoadU(d8, other + n) : hn::Zero(d8), other), d8, out + n);
+    if (n >= count) return;
+    const auto left = static_cast<size_t>(count - n);
+    storePartialBytes(bytes(sums, n, other ? loadPartialBytes(d8, other + n, left) : hn::Zero(d8), other), d8, out + n,
+                      left);
+  }
+
+ private:
+  HWY_INLINE hn::Vec<D8> bytes(const int32_t* sums, int64_t n, hn::Vec<D8> other, bool hasOther) const {
+    const D32 d;
+    const DF df;
+    V32 sum = hn::LoadU(d, sums + n);
+    if (how.bias) sum = hn::Add(sum, hn::LoadU(d, how.bias + n));
+    V32 y = rounding.integers(hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, how.factors + n)));
+    if (how.sum) {
+      const VF addend = hasOther ? scaled(other) : hn::LoadU(df, addends + n);
+      y = sumRounding.integers(hn::Add(hn::Mul(hn::ConvertTo(df, y), ownFactor), addend));
+    }
+    const hn::RebindToUnsigned<D32> du;
+    return hn::U8FromU32(hn::And(hn::BitCast(du, hn::Add(y, sumRounding.zero)), hn::Set(du, 255)));
+  }
+  HWY_INLINE VF scaled(hn::Vec<D8> other) const {
+    const V32 code = hn::Xor(hn::PromoteTo(D32(), other), flip);
+    return hn::Mul(hn::ConvertTo(DF(), hn::Sub(code, otherZero)), otherFactor);
+  }
+};
+
+void requantize(const int32_t* sums, int64_t count, const Requantization& how, const uint8_t* other, uint8_t* out) {
+  Requantizer(how).run(sums, count, other, out);
+}
 
 void scaleRow(const int32_t* sums, int64_t count, const Requantization& how, float* out) {
-  for (int64_t n = 0; n < count; ++n) {
-    const uint32_t sum = static_cast<uint32_t>(sums[n]) + (how.bias ? static_cast<uint32_t>(how.bias[n]) : 0);
-    const float product = static_cast<float>(static_cast<int32_t>(sum)) * how.factors[n];
-    out[n] = how.addends ? product + how.addends[n] : product;
+  const D32 d;
+  const DF df;
+  for (int64_t n = 0; n < count; n += kLanes) {
+    V32 sum = hn::LoadU(d, sums + n);
+    if (how.bias) sum = hn::Add(sum, hn::LoadU(d, how.bias + n));
+    VF x = hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, how.factors + n));
+    if (how.addends) x = hn::Add(x, hn::LoadU(df, how.addends + n));
+    if (n + kLanes <= count)
+      hn::StoreU(x, df, out + n);
+    else
+      storePartial(x, df, out + n, static_cast<size_t>(count - n));
   }
 }
 
-void requantizeRows(const IntegerTile& t, int64_t rows) {
-  if (t.reals) {
-    for (int64_t i = 0; i < rows; ++i) scaleRow(t.c + i * t.ldc, t.columns, *t.how, t.reals + i * t.outStride);
-    return;
-  }
-  for (int64_t i = 0; i < rows; ++i) {
-    const uint8_t* other = t.other ? t.other + i * t.outStride : nullptr;
-    requantize(t.c + i * t.ldc, t.columns, *t.how, other, t.out + i * t.outStride);
-  }
+// What bytes leave to add to the sums of row i.
+HWY_INLINE V32 withZeroPoints(const IntegerTile& t, int i, int64_t n, V32 sums) {
+  const D32 d;
+  if (t.rowFactors) sums = hn::Add(sums, hn::Mul(hn::Set(d, t.rowFactors[i]), hn::LoadU(d, t.columnSums + n)));
+  if (t.columnFactors) sums = hn::Add(sums, hn::Mul(hn::Set(d, t.rowSums[i]), hn::LoadU(d, t.columnFactors + n)));
+  return sums;
 }
 
 // The first kUsed vectors of the panel.
-template <int kRows, int kUsed>
+template <class Words, int kRows, int kUsed>
 void tile(const IntegerTile& t) {
   const D32 d;
   V32 sum[kRows][kUsed];
@@ -60,95 +151,54 @@ void tile(const IntegerTile& t) {
         int32_t word;
         __builtin_memcpy(&word, rows[i] + 4 * k, 4);
         const V32 value = hn::Set(d, word);
-        MAX_UNROLL for (int j = 0; j < kUsed; ++j) sum[i][j] = multiplyPairs(value, columns[j], sum[i][j]);
+        MAX_UNROLL for (int j = 0; j < kUsed; ++j) sum[i][j] = Words::multiply(value, columns[j], sum[i][j]);
       }
     }
   }
   HWY_ALIGN int32_t sums[kRows][kUsed * kLanes];
   MAX_UNROLL for (int i = 0; i < kRows; ++i) MAX_UNROLL for (int j = 0; j < kUsed; ++j)
-      hn::Store(sum[i][j], d, sums[i] + j * kLanes);
-  for (int i = 0; i < kRows; ++i)
-    for (int64_t n = 0; n < t.columns; ++n) t.c[i * t.ldc + n] = sums[i][n];
-  if (t.how) requantizeRows(t, kRows);
-}
-
-using DF = hn::Rebind<float, D32>;
-using D8 = hn::Rebind<uint8_t, D32>;
-
-// round(x) + zero, between low and high. NaN becomes the lower end: the second operand of Max is taken then.
-HWY_INLINE V32 rounded(hn::Vec<DF> x, int32_t zero, int32_t low, int32_t high) {
-  const DF df;
-  x = hn::Max(x, hn::Set(df, static_cast<float>(low - zero)));
-  x = hn::Min(x, hn::Set(df, static_cast<float>(high - zero)));
-  return hn::Add(hn::NearestInt(x), hn::Set(D32(), zero));
-}
-
-// `other`: numbers of 8 bits, or NULL if those of columns, from `n` on, are added.
-HWY_INLINE V32 sumVector(V32 q, int32_t zero, const RequantizedSum& how, const uint8_t* other, int64_t n) {
-  const D32 d;
-  const DF df;
-  const auto own = hn::Mul(hn::ConvertTo(df, hn::Sub(q, hn::Set(d, zero))), hn::Set(df, how.ownFactor));
-  if (how.addends) return rounded(hn::Add(own, hn::LoadU(df, how.addends + n)), how.sumZero, how.low, how.high);
-  // The numbers of the other operand as int8 or uint8.
-  const int32_t flip = how.otherIsSigned ? 128 : 0;
-  const V32 code = hn::Xor(hn::PromoteTo(d, hn::LoadU(D8(), other)), hn::Set(d, flip));
-  const auto real =
-      hn::Mul(hn::ConvertTo(df, hn::Sub(code, hn::Set(d, how.otherZero + flip))), hn::Set(df, how.otherFactor));
-  return rounded(hn::Add(own, real), how.sumZero, how.low, how.high);
-}
-
-// kPart: only `part` elements of `out` and of the other operand exist.
-template <bool kPart>
-HWY_INLINE void requantizeVector(const int32_t* sums, int64_t n, int64_t part, const Requantization& how,
-                                 const uint8_t* other, uint8_t* out) {
-  const D32 d;
-  const DF df;
-  const auto copy = [](const uint8_t* from, int64_t count, uint8_t* to) {
-    for (int64_t i = 0; i < count; ++i) to[i] = from[i];
-  };
-  V32 sum = hn::LoadU(d, sums + n);
-  if (how.bias) sum = hn::Add(sum, hn::LoadU(d, how.bias + n));
-  V32 y = rounded(hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, how.factors + n)), how.zero, how.low, how.high);
-  HWY_ALIGN uint8_t bytes[kLanes] = {};
-  if (how.sum) {
-    if (kPart && other) copy(other + n, part, bytes);
-    y = sumVector(y, how.zero, *how.sum, kPart || !other ? bytes : other + n, n);
+      hn::Store(withZeroPoints(t, i, j * kLanes, sum[i][j]), d, sums[i] + j * kLanes);
+  if (t.reals) {
+    for (int i = 0; i < kRows; ++i) scaleRow(sums[i], t.columns, *t.how, t.reals + i * t.outStride);
+  } else if (t.how) {
+    const Requantizer requantizer(*t.how);
+    for (int i = 0; i < kRows; ++i)
+      requantizer.run(sums[i], t.columns, t.other ? t.other + i * t.outStride : nullptr, t.out + i * t.outStride);
+  } else {
+    for (int i = 0; i < kRows; ++i)
+      for (int64_t n = 0; n < t.columns; ++n) t.c[i * t.ldc + n] = sums[i][n];
   }
-  const hn::RebindToUnsigned<D32> du;
-  const auto result = hn::U8FromU32(hn::And(hn::BitCast(du, y), hn::Set(du, 255)));
-  hn::StoreU(result, D8(), kPart ? bytes : out + n);
-  if (kPart) copy(bytes, part, out + n);
 }
 
-void requantize(const int32_t* sums, int64_t count, const Requantization& how, const uint8_t* other, uint8_t* out) {
-  int64_t n = 0;
-  for (; n + kLanes <= count; n += kLanes) requantizeVector<false>(sums, n, kLanes, how, other, out);
-  if (n < count) requantizeVector<true>(sums, n, count - n, how, other, out);
-}
-
-template <int kUsed>
+template <class Words, int kUsed>
 constexpr std::array<IntegerTileFunction, kMaxIntegerTileRows> tilesOf() {
-#if HWY_TARGET == HWY_AVX3
-  return {tile<1, kUsed>, tile<2, kUsed>, tile<3, kUsed>, tile<4, kUsed>,
-          tile<5, kUsed>, tile<6, kUsed>, tile<7, kUsed>, tile<8, kUsed>};
-#else
-  return {tile<1, kUsed>, tile<2, kUsed>, tile<3, kUsed>, tile<4, kUsed>};
-#endif
+  std::array<IntegerTileFunction, kMaxIntegerTileRows> tiles = {tile<Words, 1, kUsed>, tile<Words, 2, kUsed>,
+                                                                tile<Words, 3, kUsed>, tile<Words, 4, kUsed>};
+  if constexpr (kTileRows > 4) tiles[4] = tile<Words, 5, kUsed>, tiles[5] = tile<Words, 6, kUsed>;
+  if constexpr (kTileRows > 6) tiles[6] = tile<Words, 7, kUsed>, tiles[7] = tile<Words, 8, kUsed>;
+  return tiles;
+}
+
+template <class Words>
+constexpr IntegerGemmTable tableOf(bool usesBytes) {
+  IntegerGemmTable table = {usesBytes,
+                            kTileRows,
+                            kVectors * static_cast<int>(kLanes),
+                            static_cast<int>(kLanes),
+                            {tilesOf<Words, 1>(), tilesOf<Words, 2>()},
+                            requantize};
+  if constexpr (kVectors > 2) table.tiles[2] = tilesOf<Words, 3>();
+  return table;
 }
 
 }  // namespace
 
 extern const IntegerGemmTable kIntegerGemmTable;
-const IntegerGemmTable kIntegerGemmTable = {false,
-                                            kTileRows,
-                                            kVectors* static_cast<int>(kLanes),
-                                            static_cast<int>(kLanes),
-                                            {tilesOf<1>(), tilesOf<2>(),
-#if HWY_TARGET == HWY_AVX3
-                                             tilesOf<3>()
+constexpr IntegerGemmTable kIntegerGemmTable = tableOf<Pairs>(false);
+#if HWY_TARGET == HWY_AVX2
+extern const IntegerGemmTable kByteGemmTable;
+constexpr IntegerGemmTable kByteGemmTable = tableOf<Bytes>(true);
 #endif
-                                            },
-                                            requantize};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -160,6 +210,9 @@ const IntegerGemmTable& integerGemmTable() {
   return integerVectorTable();
 }
 const IntegerGemmTable& integerVectorTable() {
+#if HWY_TARGETS & HWY_AVX2
+  if (cpuTarget() == CpuTarget::Avx2Vnni) return N_AVX2::kByteGemmTable;
+#endif
   const IntegerGemmTable& table = MAX_CHOOSE_TARGET(kIntegerGemmTable);
   const IntegerGemmTable* bytes = vnniGemmTable(table);
   return bytes ? *bytes : table;
