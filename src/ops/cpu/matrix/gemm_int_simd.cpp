@@ -2,6 +2,7 @@
 // Micro-kernels of integer products per target: multiply and add pairs of int16, or, with AVX-VNNI, four bytes.
 #include "ops/cpu/matrix/gemm_int.h"
 #include "ops/cpu/matrix/tile_tables.h"
+#include "ops/cpu/quantization/quantize.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/matrix/gemm_int_simd.cpp"
@@ -46,13 +47,18 @@ using VF = hn::Vec<DF>;
 
 // round(x) + zero, between two ends. NaN becomes the lower end: the second operand of Max is taken then.
 struct Rounding {
-  VF low, high;
-  V32 zero;
+  VF low, high, magic;  // a number added to which leaves no digits behind the point
+  V32 zero;             // less the bits of `magic`
   Rounding(int32_t addend, int32_t least, int32_t most)
       : low(hn::Set(DF(), static_cast<float>(least - addend))),
         high(hn::Set(DF(), static_cast<float>(most - addend))),
-        zero(hn::Set(D32(), addend)) {}
-  HWY_INLINE V32 integers(VF x) const { return hn::NearestInt(hn::Min(hn::Max(x, low), high)); }
+        magic(hn::Set(DF(), kRoundingMagic)),
+        zero(hn::Sub(hn::Set(D32(), addend), hn::BitCast(D32(), magic))) {}
+  HWY_INLINE V32 integers(VF x) const { return hn::Add(hn::BitCast(D32(), shifted(x)), zero); }
+  HWY_INLINE VF reals(VF x) const { return hn::Sub(shifted(x), magic); }  // without `zero`
+
+ private:
+  HWY_INLINE VF shifted(VF x) const { return hn::Add(hn::Min(hn::Max(x, low), high), magic); }
 };
 
 // What Requantization says, in vectors, which are made once for a tile: bytes that are stored might change its numbers.
@@ -61,15 +67,14 @@ struct Requantizer {
   const Rounding rounding;
   // With a sum:
   const float* addends = nullptr;
-  Rounding sumRounding;
+  Rounding last;  // of the sum, if there is one
   VF ownFactor = hn::Zero(DF()), otherFactor = ownFactor;
   V32 flip = hn::Zero(D32()), otherZero = flip;  // numbers of the other operand as int8 or uint8
 
-  explicit Requantizer(const Requantization& from)
-      : how(from), rounding(how.zero, how.low, how.high), sumRounding(rounding) {
+  explicit Requantizer(const Requantization& from) : how(from), rounding(how.zero, how.low, how.high), last(rounding) {
     if (!how.sum) return;
     addends = how.sum->addends;
-    sumRounding = Rounding(how.sum->sumZero, how.sum->low, how.sum->high);
+    last = Rounding(how.sum->sumZero, how.sum->low, how.sum->high);
     ownFactor = hn::Set(DF(), how.sum->ownFactor);
     otherFactor = hn::Set(DF(), how.sum->otherFactor);
     flip = hn::Set(D32(), how.sum->otherIsSigned ? 128 : 0);
@@ -94,13 +99,12 @@ struct Requantizer {
     const DF df;
     V32 sum = hn::LoadU(d, sums + n);
     if (how.bias) sum = hn::Add(sum, hn::LoadU(d, how.bias + n));
-    V32 y = rounding.integers(hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, how.factors + n)));
-    if (how.sum) {
-      const VF addend = hasOther ? scaled(other) : hn::LoadU(df, addends + n);
-      y = sumRounding.integers(hn::Add(hn::Mul(hn::ConvertTo(df, y), ownFactor), addend));
-    }
+    VF x = hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, how.factors + n));
+    if (how.sum)
+      x = hn::Add(hn::Mul(rounding.reals(x), ownFactor), hasOther ? scaled(other) : hn::LoadU(df, addends + n));
+    const V32 y = last.integers(x);
     const hn::RebindToUnsigned<D32> du;
-    return hn::U8FromU32(hn::And(hn::BitCast(du, hn::Add(y, sumRounding.zero)), hn::Set(du, 255)));
+    return hn::U8FromU32(hn::And(hn::BitCast(du, y), hn::Set(du, 255)));
   }
   HWY_INLINE VF scaled(hn::Vec<D8> other) const {
     const V32 code = hn::Xor(hn::PromoteTo(D32(), other), flip);
