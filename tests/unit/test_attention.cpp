@@ -14,6 +14,7 @@ Shape inLayout(const std::string& layout, int64_t b, int64_t h, int64_t s, int64
 
 struct Sizes {
   int64_t batch, heads, queries, keys, size, valueSize;
+  int64_t keyHeads = heads;
 };
 
 void compare(const Sizes& n, RandomTensors& random, CpuTarget target, int i) {
@@ -27,8 +28,8 @@ void compare(const Sizes& n, RandomTensors& random, CpuTarget target, int i) {
   node->attributes.set("scale", 0.3f);
   const Shape masks[] = {{n.batch, 1, 1, n.keys}, {n.queries, n.keys}, {n.batch, n.heads, n.queries, 1}, {1}};
   Tensors inputs = {random.floats(inLayout(q, n.batch, n.heads, n.queries, n.size), 3),
-                    random.floats(inLayout(k, n.batch, n.heads, n.keys, n.size), 3),
-                    random.floats(inLayout(v, n.batch, n.heads, n.keys, n.valueSize))};
+                    random.floats(inLayout(k, n.batch, n.keyHeads, n.keys, n.size), 3),
+                    random.floats(inLayout(v, n.batch, n.keyHeads, n.keys, n.valueSize))};
   if (i % 5) inputs.push_back(random.floats(masks[i % 4], 5));
   const std::vector<Shape> outputs = {inLayout(out, n.batch, n.heads, n.queries, n.valueSize)};
   const Tensors expected = node.run(inputs, outputs, "reference");
@@ -53,6 +54,17 @@ TEST(Attention, RunsOverBlocksOfKeys) {
     RandomTensors random(31);
     for (int i = 0; i < 6 && !testing::Test::HasFatalFailure(); ++i)
       compare({1, 2, random.integer(1, 12), random.integer(800, 1300), 16, 24}, random, target, i);
+  });
+}
+
+// Enough heads for each of up to three lanes, and heads that several queries share.
+TEST(Attention, RunsHeadByHead) {
+  forEachCpuTarget([](CpuTarget target) {
+    RandomTensors random(34);
+    for (int i = 0; i < 6 && !testing::Test::HasFatalFailure(); ++i) {
+      compare({4, 5, random.integer(5, 30), random.integer(1, 60), 16, 24}, random, target, i);
+      compare({2, 24, random.integer(5, 30), random.integer(1, 60), 16, 24, 12}, random, target, i);
+    }
   });
 }
 

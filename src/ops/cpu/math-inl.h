@@ -36,7 +36,7 @@ HWY_INLINE V polynomial(D d, V x, const float (&c)[count]) {
   return sum;
 }
 
-// 2^n for n in [-126, 127].
+// 2^n for n in [-126, 127]; 0 for -127.
 template <class D, class VI>
 HWY_INLINE hn::Vec<D> powerOfTwo(D d, VI n) {
   const hn::RebindToSigned<D> di;
@@ -68,6 +68,30 @@ HWY_INLINE V exp(D d, V x) {
   const V r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x));
   const V e = hn::MulAdd(hn::Mul(r, r), polynomial(d, r, kTail), hn::Add(r, hn::Set(d, 1.f)));
   return hn::IfThenZeroElse(vanishes, scaleByPower(d, e, n));
+}
+
+// Polynomials of 2^x for x in [0, 1), off by 1.5e-7 and, for what is rounded to bfloat16, by 3e-6.
+inline constexpr float kPowers[] = {
+    1.f, 6.931512952e-01f, 2.401644439e-01f, 5.579991266e-02f, 9.017030708e-03f, 1.867130050e-03f};
+inline constexpr float kRoundedPowers[] = {1.000002593f, 6.930038345e-01f, 2.414427567e-01f, 5.201146094e-02f,
+                                           1.353416775e-02f};
+
+// e^x of x <= 0, the weights of a softmax, which are compared with a weight of 1: an error is that of the polynomial,
+// and 6e-8 of x, times e^x. As above, those below the smallest normal number are 0.
+template <class D, class V = hn::Vec<D>, int count>
+HWY_INLINE V softmaxWeight(D d, V x, const float (&powers)[count]) {
+  const V t = hn::Mul(x, hn::Set(d, 1.442695041f));
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (sizeof(V) == 64) {
+    const __mmask16 stays = _mm512_cmp_ps_mask(t.raw, _mm512_set1_ps(-126), _CMP_NLT_UQ);  // NaN, too
+    const V fraction{_mm512_reduce_ps(t.raw, 1)};                                          // 1 = of the floor
+    return V{_mm512_maskz_scalef_ps(stays, polynomial(d, fraction, powers).raw, t.raw)};
+  }
+#endif
+  // The exponent of 2^-127 is that of 0.
+  const V bounded = clampKeepingNan(d, t, -127.f, 0.f), floor = hn::Floor(bounded);
+  const V power = polynomial(d, hn::Sub(bounded, floor), powers);
+  return hn::Mul(power, powerOfTwo(d, hn::ConvertTo(hn::RebindToSigned<D>(), floor)));
 }
 
 template <class D, class V = hn::Vec<D>>

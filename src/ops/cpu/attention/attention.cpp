@@ -19,7 +19,8 @@ namespace max {
 namespace {
 
 constexpr int64_t kKeyBlock = 384;
-constexpr int64_t kFewQueries = 4;  // up to this many, keys and values are not packed
+constexpr int64_t kFewQueries = 4;    // up to this many, keys and values are not packed
+constexpr int64_t kHeadsPerLane = 4;  // so many keep lanes busy with one head at a time
 
 // A tensor of [batch, heads, positions, size] in some order of axes: sizes and strides in floats.
 struct HeadTensor {
@@ -55,14 +56,23 @@ class AttentionOp : public OpKernel {
     float* weightWords;  // [tileRows][scoreStride / 2]
     float* panel;        // some rows of a panel, before their conversion
   };
+  // Of one head: packed, or in place.
+  struct KeysAndValues {
+    const float *keys, *values;
+  };
   Lane laneAt(const OpContext& context, int lane) const;
   bool usesWords() const { return gemm_->wordElements == 2; }
   const float* asWords(const float* from, int64_t count, float* words) const;
   void pack(const PackSource& source, const Panels& panels, float* panel, float* packed) const;
   void packNarrowKeys(const uint16_t* keys, float* packed) const;
   void packNarrowValues(const uint16_t* values, float* packed) const;
-  void packHead(const OpContext& context, const Lane& lane, int64_t head) const;
-  void attend(const OpContext& context, const Lane& lane, int64_t head, int64_t first, int64_t count) const;
+  void packHead(const OpContext& context, const Lane& lane, int64_t kvHead, float* packed) const;
+  void runHeads(const OpContext& context, int lanes) const;
+  void runTiles(const OpContext& context, int lanes) const;
+  void attendTile(const OpContext& context, const Lane& lane, const KeysAndValues& of, int64_t head,
+                  int64_t tile) const;
+  void attend(const OpContext& context, const Lane& lane, const KeysAndValues& of, int64_t head, int64_t first,
+              int64_t count) const;
   void scoreBlock(const float* keys, const Lane& lane, const float* const* queries, int64_t count, int64_t begin,
                   int64_t end) const;
   void scoreInPlace(const float* keys, const Lane& lane, const float* const* queries, int64_t count, int64_t first,
@@ -70,16 +80,16 @@ class AttentionOp : public OpKernel {
   void sumBlock(const float* values, const Lane& lane, const float* const* weights, int64_t count, int64_t key,
                 int64_t keys, bool isFirst) const;
   float updateRow(SoftmaxRow& row, float* weights) const;
+  void scale(float* values, float factor, int64_t count) const { table_->scale(values, factor, count, values); }
   bool areHidden(const SoftmaxRow* rows, int64_t count, int64_t keys) const;
-  const float* keysOf(const OpContext& context, int64_t kvHead) const;
-  const float* valuesOf(const OpContext& context, int64_t kvHead) const;
+  KeysAndValues keysAndValues(const OpContext& context, int64_t kvHead) const;
   const float* queryRows(const OpContext& context, const Lane& lane, int64_t head, int64_t first, int64_t count,
                          int64_t& stride) const;
   SoftmaxRow startRow(const OpContext& context, int64_t head, int64_t query) const;
   void store(const OpContext& context, float* values, float sum, int64_t head, int64_t query) const;
-  float* packedKeys(const OpContext& context, int64_t kvHead) const;
-  float* packedValues(const OpContext& context, int64_t kvHead) const;
+  float* packedAt(const OpContext& context, int64_t place) const;
   int64_t kvHeadOf(int64_t head) const;
+  int64_t tilesOfHead() const { return (q_.positions + gemm_->tileRows - 1) / gemm_->tileRows; }
 
   const GemmTable* gemm_;
   const AttentionTable* table_;
@@ -94,6 +104,7 @@ class AttentionOp : public OpKernel {
   int64_t panelsPerBlock_, scoreStride_, valueStride_;
   int64_t keyFloats_, valueFloats_, laneBytes_;
   int lanes_;
+  bool headByHead_;  // a lane packs a head's keys and values, and attends to them while they are in a cache
 };
 
 AttentionOp::AttentionOp(const OpRequest& request, const readers::Attention& attention, const GemmTable& gemm)
@@ -114,7 +125,8 @@ AttentionOp::AttentionOp(const OpRequest& request, const readers::Attention& att
       inPlace_(!usesWords() && q_.positions <= kFewQueries && k_.sizeStride == 1 && v_.sizeStride == 1 &&
                v_.size % gemm_->lanes == 0),
       zeroMasked_(attention.zeroesMasked),
-      lanes_(std::max(request.lanes, 1)) {
+      lanes_(std::max(request.lanes, 1)),
+      headByHead_(!inPlace_ && (lanes_ == 1 || k_.batch * k_.heads >= kHeadsPerLane * lanes_)) {
   scaling_.alpha = attention.scale;
   const int64_t panelWidth = gemm_->panelVectors * gemm_->lanes;
   panelsPerBlock_ = std::max<int64_t>(1, kKeyBlock / panelWidth);
@@ -133,8 +145,8 @@ AttentionOp::AttentionOp(const OpRequest& request, const readers::Attention& att
 }
 
 size_t AttentionOp::scratchBytes() const {
-  const int64_t heads = checkedMultiply(k_.batch, k_.heads);
-  const int64_t packed = checkedMultiply(heads, checkedMultiply<int64_t>(4, checkedAdd(keyFloats_, valueFloats_)));
+  const int64_t places = headByHead_ ? lanes_ : checkedMultiply(k_.batch, k_.heads);
+  const int64_t packed = checkedMultiply(places, checkedMultiply<int64_t>(4, checkedAdd(keyFloats_, valueFloats_)));
   return static_cast<size_t>(checkedAdd(packed, lanes_ * laneBytes_));
 }
 
@@ -143,26 +155,21 @@ int64_t AttentionOp::kvHeadOf(int64_t head) const {
   return (k_.batch == 1 ? 0 : b) * k_.heads + h * k_.heads / q_.heads;
 }
 
-float* AttentionOp::packedKeys(const OpContext& context, int64_t kvHead) const {
-  return reinterpret_cast<float*>(context.scratch) + kvHead * (keyFloats_ + valueFloats_);
+// Keys, and values behind them.
+float* AttentionOp::packedAt(const OpContext& context, int64_t place) const {
+  return reinterpret_cast<float*>(context.scratch) + place * (keyFloats_ + valueFloats_);
 }
 
-float* AttentionOp::packedValues(const OpContext& context, int64_t kvHead) const {
-  return packedKeys(context, kvHead) + keyFloats_;
-}
-
-const float* AttentionOp::keysOf(const OpContext& context, int64_t kvHead) const {
-  if (!inPlace_) return packedKeys(context, kvHead);
-  return context.in<float>(1) + k_.offset(kvHead / k_.heads, kvHead % k_.heads);
-}
-
-const float* AttentionOp::valuesOf(const OpContext& context, int64_t kvHead) const {
-  if (!inPlace_) return packedValues(context, kvHead);
-  return context.in<float>(2) + v_.offset(kvHead / k_.heads, kvHead % k_.heads);
+AttentionOp::KeysAndValues AttentionOp::keysAndValues(const OpContext& context, int64_t kvHead) const {
+  const float* packed = packedAt(context, kvHead);
+  if (!inPlace_) return {packed, packed + keyFloats_};
+  const int64_t b = kvHead / k_.heads, h = kvHead % k_.heads;
+  return {context.in<float>(1) + k_.offset(b, h), context.in<float>(2) + v_.offset(b, h)};
 }
 
 AttentionOp::Lane AttentionOp::laneAt(const OpContext& context, int lane) const {
-  auto* base = reinterpret_cast<std::byte*>(packedKeys(context, k_.batch * k_.heads)) + lane * laneBytes_;
+  const int64_t places = headByHead_ ? lanes_ : k_.batch * k_.heads;
+  auto* base = reinterpret_cast<std::byte*>(packedAt(context, places)) + lane * laneBytes_;
   auto* scores = reinterpret_cast<float*>(base);
   float* sums = scores + gemm_->tileRows * scoreStride_;
   float* queries = sums + gemm_->tileRows * valueStride_;
@@ -173,24 +180,49 @@ AttentionOp::Lane AttentionOp::laneAt(const OpContext& context, int lane) const 
 }
 
 void AttentionOp::run(const OpContext& context) const {
-  const int64_t kvHeads = k_.batch * k_.heads, heads = q_.batch * q_.heads;
-  const int64_t tiles = (q_.positions + gemm_->tileRows - 1) / gemm_->tileRows;
   const double work =
-      static_cast<double>(heads * q_.positions) * static_cast<double>(k_.positions * (k_.size + v_.size));
+      static_cast<double>(q_.batch * q_.heads * q_.positions) * static_cast<double>(k_.positions * (k_.size + v_.size));
   const int lanes = work < 200e3 ? 1 : std::min(context.lanes, lanes_);
+  return headByHead_ ? runHeads(context, lanes) : runTiles(context, lanes);
+}
+
+void AttentionOp::runHeads(const OpContext& context, int lanes) const {
+  const int64_t shared = k_.heads ? q_.heads / k_.heads : 0;  // query heads of one of keys and values
+  parallelFor(lanes, k_.batch * k_.heads, 1, [&](int64_t begin, int64_t end, int index) {
+    const Lane lane = laneAt(context, index);
+    float* packed = packedAt(context, index);
+    for (int64_t kvHead = begin; kvHead < end; ++kvHead) {
+      packHead(context, lane, kvHead, packed);
+      for (int64_t head = kvHead * shared; head < (kvHead + 1) * shared; ++head)
+        for (int64_t tile = 0; tile < tilesOfHead(); ++tile)
+          attendTile(context, lane, {packed, packed + keyFloats_}, head, tile);
+    }
+  });
+}
+
+void AttentionOp::runTiles(const OpContext& context, int lanes) const {
+  const int64_t kvHeads = k_.batch * k_.heads, tiles = tilesOfHead(), tasks = q_.batch * q_.heads * tiles;
   parallelFor(lanes, inPlace_ ? 0 : kvHeads, lanes == 1 ? kvHeads : 1, [&](int64_t begin, int64_t end, int index) {
     const Lane lane = laneAt(context, index);
-    for (int64_t head = begin; head < end; ++head) packHead(context, lane, head);
+    for (int64_t head = begin; head < end; ++head) packHead(context, lane, head, packedAt(context, head));
   });
-  const int64_t tasks = heads * tiles;
   const int64_t grain = lanes == 1 ? tasks : std::max<int64_t>(1, std::min(tiles, tasks / (lanes * 8)));
   parallelFor(lanes, tasks, grain, [&](int64_t begin, int64_t end, int index) {
     const Lane lane = laneAt(context, index);
-    for (int64_t task = begin; task < end; ++task, passWork(64 + v_.size)) {
-      const int64_t tile = task % tiles, first = tile * q_.positions / tiles;
-      attend(context, lane, task / tiles, first, (tile + 1) * q_.positions / tiles - first);
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t head = task / tiles;
+      attendTile(context, lane, keysAndValues(context, kvHeadOf(head)), head, task % tiles);
     }
   });
+}
+
+void AttentionOp::attendTile(const OpContext& context, const Lane& lane, const KeysAndValues& of, int64_t head,
+                             int64_t tile) const {
+  const int64_t tiles = tilesOfHead();
+  const auto begin = [&](int64_t i) { return i * q_.positions / tiles; };
+  const int64_t first = begin(tile), end = begin(tile + 1);
+  attend(context, lane, of, head, first, end - first);
+  passWork(64 + v_.size);
 }
 
 const float* AttentionOp::asWords(const float* from, int64_t count, float* words) const {
@@ -214,9 +246,9 @@ void AttentionOp::pack(const PackSource& source, const Panels& panels, float* pa
     }
 }
 
-void AttentionOp::packHead(const OpContext& context, const Lane& lane, int64_t head) const {
-  const int64_t b = head / k_.heads, h = head % k_.heads;
-  float *keys = packedKeys(context, head), *values = packedValues(context, head);
+void AttentionOp::packHead(const OpContext& context, const Lane& lane, int64_t kvHead, float* packed) const {
+  const int64_t b = kvHead / k_.heads, h = kvHead % k_.heads;
+  float *keys = packed, *values = packed + keyFloats_;
   if (narrowKeys_)
     packNarrowKeys(context.in<uint16_t>(1) + k_.offset(b, h), keys);
   else
@@ -281,7 +313,8 @@ SoftmaxRow AttentionOp::startRow(const OpContext& context, int64_t head, int64_t
   return row;
 }
 
-void AttentionOp::attend(const OpContext& context, const Lane& lane, int64_t head, int64_t first, int64_t count) const {
+void AttentionOp::attend(const OpContext& context, const Lane& lane, const KeysAndValues& of, int64_t head,
+                         int64_t first, int64_t count) const {
   const float* queries[kMaxTileRows];
   float* weights[kMaxTileRows];
   SoftmaxRow rows[kMaxTileRows];
@@ -295,20 +328,19 @@ void AttentionOp::attend(const OpContext& context, const Lane& lane, int64_t hea
     rows[i] = startRow(context, head, first + i);
     rows[i].scores = lane.scores + i * scoreStride_;
   }
-  const float *keyData = keysOf(context, kvHeadOf(head)), *valueData = valuesOf(context, kvHeadOf(head));
   bool isFirst = true;
   for (int64_t panel = 0; panel < keyPanels_.count; panel += panelsPerBlock_) {
     const int64_t last = std::min(panel + panelsPerBlock_, keyPanels_.count), key = keyPanels_.begin(panel);
     const int64_t keys = std::min(keyPanels_.begin(last), k_.positions) - key;
     // Fully masked blocks are skipped, except that at least one is summed.
     if (!areHidden(rows, count, keys) || (isFirst && last == keyPanels_.count)) {
-      scoreBlock(keyData, lane, queries, count, panel, last);
+      scoreBlock(of.keys, lane, queries, count, panel, last);
       for (int64_t i = 0; i < count; ++i) {
         rows[i].count = keys;
         const float factor = updateRow(rows[i], weights[i]);
-        if (!isFirst) table_->scale(lane.sums + i * valueStride_, factor, valueStride_);
+        if (!isFirst) scale(lane.sums + i * valueStride_, factor, valueStride_);
       }
-      sumBlock(valueData, lane, weights, count, key, keys, isFirst);
+      sumBlock(of.values, lane, weights, count, key, keys, isFirst);
       isFirst = false;
     }
     for (int64_t i = 0; i < count; ++i)
@@ -353,7 +385,7 @@ void AttentionOp::scoreInPlace(const float* keys, const Lane& lane, const float*
   for (int64_t i = 0; i < count; ++i) {
     float* scores = lane.scores + i * scoreStride_;
     gemm_->dot(queries[i], keys + first * stride, stride, k_.size, some, scores);
-    table_->scale(scores, scaling_.alpha, some);
+    scale(scores, scaling_.alpha, some);
   }
 }
 
@@ -378,14 +410,14 @@ void AttentionOp::store(const OpContext& context, float* values, float sum, int6
   const float factor = sum == 0 && zeroMasked_ ? 0 : 1 / sum;
   if (writesNarrow_) {
     if (keyPanels_.count == 0) std::fill_n(values, v_.size, 0.f);
-    for (int64_t d = 0; d < v_.size; ++d) values[d] *= factor;
+    scale(values, factor, v_.size);
     return gemm_->narrow(values, v_.size, context.out<uint16_t>() + at);
   }
   float* out = context.out<float>() + at;
   if (keyPanels_.count == 0) {
     for (int64_t d = 0; d < v_.size; ++d) out[d * out_.sizeStride] = 0;
   } else if (out_.sizeStride == 1) {
-    for (int64_t d = 0; d < v_.size; ++d) out[d] = values[d] * factor;
+    table_->scale(values, factor, v_.size, out);
   } else {
     for (int64_t d = 0; d < v_.size; ++d) out[d * out_.sizeStride] = values[d] * factor;
   }

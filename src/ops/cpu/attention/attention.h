@@ -21,7 +21,7 @@ struct AttentionTable {
   float (*update)(SoftmaxRow& row);
   // The same for weights of bfloat16 in `words`, an even number of elements; the scores keep what they are.
   float (*updateWords)(SoftmaxRow& row, uint16_t* words);
-  void (*scale)(float* values, float factor, int64_t count);
+  void (*scale)(const float* from, float factor, int64_t count, float* to);
   // Whether all numbers of a mask are -infinity.
   bool (*hidesAll)(const float* mask, int64_t count);
 };

@@ -60,7 +60,7 @@ float largestMasked(const SoftmaxRow& row) {
 struct FloatWeights {
   float* to;
 
-  static HWY_INLINE V exponential(V x) { return exp(D(), x); }
+  static HWY_INLINE V exponential(V x) { return softmaxWeight(D(), x, kPowers); }
   HWY_INLINE void store(V weight, int64_t i, int64_t count) const { storeFirst(D(), weight, to + i, count); }
 };
 
@@ -68,19 +68,7 @@ struct FloatWeights {
 struct NarrowWeights {
   uint16_t* to;
 
-#if HWY_TARGET == HWY_AVX3
-  // Of numbers up to 0: 2^t is 2 to its fraction, scaled. NaN stays NaN.
-  static HWY_INLINE V exponential(V x) {
-    constexpr float kPowers[] = {1.000002593f, 6.930038345e-01f, 2.414427567e-01f, 5.201146094e-02f, 1.353416775e-02f};
-    const D d;
-    const V t = hn::Mul(x, hn::Set(d, 1.442695041f));
-    const __mmask16 stays = _mm512_cmp_ps_mask(t.raw, _mm512_set1_ps(-126), _CMP_NLT_UQ);
-    const V fraction{_mm512_reduce_ps(t.raw, 1)};  // 1 = of the floor
-    return V{_mm512_maskz_scalef_ps(stays, polynomial(d, fraction, kPowers).raw, t.raw)};
-  }
-#else
-  static HWY_INLINE V exponential(V x) { return exp(D(), x); }
-#endif
+  static HWY_INLINE V exponential(V x) { return softmaxWeight(D(), x, kRoundedPowers); }
   HWY_INLINE void store(V weight, int64_t i, int64_t count) const { storeNarrow(weight, to + i, count); }
 };
 
@@ -93,15 +81,17 @@ HWY_INLINE float updateRow(SoftmaxRow& row, const Weights& weights) {
   const float base = largest == kLowest ? 0.f : largest;
   const V shift = hn::Set(d, base);
   V sum = hn::Zero(d);
+  const float* scores = row.scores;
+  const int64_t count = row.count;
   int64_t i = 0;
-  for (; i + kLanes <= row.count; i += kLanes) {
-    const V weight = Weights::exponential(hn::Sub(hn::LoadU(d, row.scores + i), shift));
+  for (; i + kLanes <= count; i += kLanes) {
+    const V weight = Weights::exponential(hn::Sub(hn::LoadU(d, scores + i), shift));
     weights.store(weight, i, kLanes);
     sum = hn::Add(sum, weight);
   }
-  if (i < row.count) {
-    const int64_t rest = row.count - i;
-    const V weight = Weights::exponential(hn::Sub(loadFirst(d, row.scores + i, rest), shift));
+  if (i < count) {
+    const int64_t rest = count - i;
+    const V weight = Weights::exponential(hn::Sub(loadFirst(d, scores + i, rest), shift));
     weights.store(weight, i, rest);
     sum = hn::Add(sum, hn::IfThenElseZero(hn::FirstN(d, static_cast<size_t>(rest)), weight));
   }
@@ -118,12 +108,12 @@ float updateWords(SoftmaxRow& row, uint16_t* words) {
   return updateRow(row, NarrowWeights{words});
 }
 
-void scale(float* values, float factor, int64_t count) {
+void scale(const float* from, float factor, int64_t count, float* to) {
   const D d;
   const V by = hn::Set(d, factor);
   int64_t i = 0;
-  for (; i + kLanes <= count; i += kLanes) hn::StoreU(hn::Mul(hn::LoadU(d, values + i), by), d, values + i);
-  for (; i < count; ++i) values[i] *= factor;
+  for (; i + kLanes <= count; i += kLanes) hn::StoreU(hn::Mul(hn::LoadU(d, from + i), by), d, to + i);
+  for (; i < count; ++i) to[i] = from[i] * factor;
 }
 
 bool hidesAll(const float* mask, int64_t count) { return largestScore(mask, count) == kLowest; }

@@ -43,6 +43,8 @@ constexpr int64_t kPrefetch = 256;
 constexpr bool kHasHalves = false;
 #endif
 
+constexpr int64_t kLine = 16;  // floats of a line of the caches
+
 // A single row waits for nothing but memory, which is further away; what is prefetched apart from its stream slows
 // that.
 template <int kRows>
@@ -197,8 +199,16 @@ HWY_INLINE void complete(Tile<kRows, kVectors, kHalf>& tile, const GemmTile& t) 
   if (t.residual && t.epilogue->addsResidualLast) addRows(t, kRows);
 }
 
+// Rows of residuals are far from each other, so that the chip does not see them coming.
+HWY_NOINLINE void prefetchResidual(const GemmTile& t, int64_t rows) {
+  const float* from = t.residual;
+  for (int64_t i = 0; i < rows; ++i, from += t.ldr)
+    for (int64_t n = 0; n < t.columns; n += kLine) __builtin_prefetch(from + n, 0, 3);
+}
+
 template <int kRows, int kVectors, bool kHalf>
 void runTile(const GemmTile& t) {
+  if (t.finish && t.residual) prefetchResidual(t, kRows);
   Tile<kRows, kVectors, kHalf> tile;
   tile.multiply(t);
   complete(tile, t);
@@ -235,16 +245,27 @@ HWY_INLINE int64_t packedRow(const PackSource& source, int64_t k) {
   return source.taps == 1 ? k : k % source.taps * source.depth + k / source.taps;
 }
 
-// Four columns of B, which are not contiguous, and four rows, which are.
-HWY_INLINE void transposeFour(const float* from, int64_t columnStride, float* const (&to)[4]) {
-#if HWY_TARGET == HWY_SCALAR
-  for (int64_t n = 0; n < 4; ++n)
-    for (int64_t k = 0; k < 4; ++k) to[k][n] = from[n * columnStride + k];
-#else
-  const hn::FixedTag<float, 4> d;
-  const hn::Repartition<double, decltype(d)> dd;
-  const auto r0 = hn::LoadU(d, from), r1 = hn::LoadU(d, from + columnStride);
-  const auto r2 = hn::LoadU(d, from + 2 * columnStride), r3 = hn::LoadU(d, from + 3 * columnStride);
+#if HWY_TARGET != HWY_SCALAR
+// Four elements of a column, of the fourth column after it, and so on.
+template <class Tag>
+HWY_INLINE hn::Vec<Tag> everyFourthColumn(Tag d, const float* from, int64_t columnStride) {
+  if constexpr (hn::MaxLanes(Tag()) == 4) {
+    return hn::LoadU(d, from);
+  } else {
+    const hn::Half<Tag> half;
+    const float* upper = from + static_cast<int64_t>(hn::MaxLanes(half)) * columnStride;
+    return hn::Combine(d, everyFourthColumn(half, upper, columnStride), everyFourthColumn(half, from, columnStride));
+  }
+}
+
+// A vector of columns of B, which are not contiguous, and four rows, which are.
+template <class Tag>
+HWY_INLINE void transposeFour(Tag d, const float* from, int64_t columnStride, float* const (&to)[4]) {
+  const hn::Repartition<double, Tag> dd;
+  const auto r0 = everyFourthColumn(d, from, columnStride);
+  const auto r1 = everyFourthColumn(d, from + columnStride, columnStride);
+  const auto r2 = everyFourthColumn(d, from + 2 * columnStride, columnStride);
+  const auto r3 = everyFourthColumn(d, from + 3 * columnStride, columnStride);
   const auto low01 = hn::BitCast(dd, hn::InterleaveLower(d, r0, r1));
   const auto low23 = hn::BitCast(dd, hn::InterleaveLower(d, r2, r3));
   const auto high01 = hn::BitCast(dd, hn::InterleaveUpper(d, r0, r1));
@@ -253,8 +274,8 @@ HWY_INLINE void transposeFour(const float* from, int64_t columnStride, float* co
   hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dd, low01, low23)), d, to[1]);
   hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dd, high01, high23)), d, to[2]);
   hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dd, high01, high23)), d, to[3]);
-#endif
 }
+#endif
 
 // Columns [first, first + width) of B into their panel at `to`; rows [begin, end) of the source.
 void packPanelOfColumns(const PackSource& source, int64_t begin, int64_t end, int64_t first, int64_t width, float* to) {
@@ -268,8 +289,17 @@ void packPanelOfColumns(const PackSource& source, int64_t begin, int64_t end, in
     float* row[4];
     for (int i = 0; i < 4; ++i) row[i] = to + packedRow(source, k + i) * width;
     int64_t n = 0;
-    for (; n + 4 <= count; n += 4, row[0] += 4, row[1] += 4, row[2] += 4, row[3] += 4)
-      transposeFour(from + n * source.columnStride + k, source.columnStride, row);
+#if HWY_TARGET != HWY_SCALAR
+    const auto transpose = [&](auto d) HWY_ATTR {
+      constexpr auto lanes = static_cast<int64_t>(hn::MaxLanes(d));
+      for (; n + lanes <= count; n += lanes) {
+        transposeFour(d, from + n * source.columnStride + k, source.columnStride, row);
+        for (float*& to_ : row) to_ += lanes;
+      }
+    };
+    transpose(D());
+    if constexpr (kLanes > 4) transpose(hn::FixedTag<float, 4>());
+#endif
     for (; n < width; ++n)
       for (int i = 0; i < 4; ++i) *row[i]++ = element(k + i, n);
   }
