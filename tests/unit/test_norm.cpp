@@ -53,6 +53,18 @@ TEST(Norm, AddLayerNormalization) {
   });
 }
 
+// More than ops/cpu/streamed.h asks for.
+TEST(Norm, LargeResultsPassTheCaches) {
+  forEachTarget([] {
+    Random random(7);
+    const Shape shape{4400, 1008}, row{1008};
+    LooseNode plain("LayerNormalization"), sum(kMaxDomain, "AddLayerNormalization");
+    const auto x = random32(random, shape), scale = random32(random, row), bias = random32(random, row);
+    check(plain.node(), {x, scale, bias}, {{DType::Float32, shape}}, 2);
+    check(sum.node(), {x, x, scale, bias}, {{DType::Float32, shape}, {DType::Float32, shape}}, 2);
+  });
+}
+
 TEST(Norm, RmsAndLpNormalization) {
   forEachTarget([] {
     Random random(3);

@@ -2,6 +2,8 @@
 // Layer, RMS, group, instance, mean-variance and Lp normalisation of float32.
 #include "ops/cpu/normalization/norm.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -9,6 +11,7 @@
 #include "graph/readers/normalization.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/narrow.h"
+#include "ops/cpu/streamed.h"
 #include "ops/families.h"
 
 namespace max {
@@ -31,6 +34,7 @@ class RowOp : public OpKernel {
   void run(const OpContext& context) const override {
     context.parallelFor(rows_, grainOf(kElementsPerPart, {size_}), [&](int64_t begin, int64_t end, int) {
       for (int64_t row = begin; row < end; ++row) normalise(context, row);
+      if (!writesNarrow_ && rows_ * size_ * 4 >= kStreamedBytes) hwy::FlushStream();
     });
   }
 
@@ -41,10 +45,11 @@ class RowOp : public OpKernel {
              const float* bias) const {
     const int64_t first = row * size_;
     if (writesNarrow_)
-      table_.applyNarrow(x, context.out<uint16_t>() + first, size_, moments.mean, moments.inverseDeviation, scale,
-                         bias);
-    else
-      table_.apply(x, context.out<float>() + first, size_, moments.mean, moments.inverseDeviation, scale, bias);
+      return table_.applyNarrow(x, context.out<uint16_t>() + first, size_, moments.mean, moments.inverseDeviation,
+                                scale, bias);
+    float* y = context.out<float>();
+    const auto apply = isStreamed(y, rows_ * size_ * 4, size_ * 4, x - first) ? table_.applyStreamed : table_.apply;
+    apply(x, y + first, size_, moments.mean, moments.inverseDeviation, scale, bias);
   }
   const NormTable& table_;
   int64_t rows_, size_;

@@ -22,6 +22,9 @@ struct NormTable {
   // y = (x - mean) * factor * scale[i] + bias[i]; bias may be NULL, y may be x.
   void (*apply)(const float* x, float* y, int64_t size, float mean, float factor, const float* scale,
                 const float* bias);
+  // The same past the caches (ops/cpu/streamed.h), of rows one after the other: the second next is prefetched.
+  void (*applyStreamed)(const float* x, float* y, int64_t size, float mean, float factor, const float* scale,
+                        const float* bias);
   // The same, rounded to bfloat16.
   void (*applyNarrow)(const float* x, uint16_t* y, int64_t size, float mean, float factor, const float* scale,
                       const float* bias);

@@ -84,6 +84,14 @@ void apply(const float* x, float* y, int64_t size, float mean, float factor, con
           [=](V v, int64_t i, size_t left) HWY_ATTR { storeLanes(v, F(), y + i, left); });
 }
 
+void applyStreamed(const float* x, float* y, int64_t size, float mean, float factor, const float* scale,
+                   const float* bias) {
+  applyTo(x, size, mean, factor, scale, bias, [=](V v, int64_t i, size_t) HWY_ATTR {
+    __builtin_prefetch(x + 2 * size + i);
+    hn::Stream(v, F(), y + i);
+  });
+}
+
 void applyNarrow(const float* x, uint16_t* y, int64_t size, float mean, float factor, const float* scale,
                  const float* bias) {
   applyTo(x, size, mean, factor, scale, bias, [=](V v, int64_t i, size_t left) HWY_ATTR {
@@ -103,7 +111,7 @@ void scaleAndShift(const float* x, float* y, int64_t size, float mean, float fac
 
 extern const NormTable kNormTable;
 const NormTable kNormTable = {moments, inverseRootMeanSquare, sumOfSquares, sumOfMagnitudes, add,
-                              apply,   applyNarrow,           scaleAndShift};
+                              apply,   applyStreamed,         applyNarrow,  scaleAndShift};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

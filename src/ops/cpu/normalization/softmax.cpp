@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/cpu/normalization/softmax.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 
 #include "graph/readers/normalization.h"
 #include "ops/cpu/grain.h"
+#include "ops/cpu/streamed.h"
 #include "ops/families.h"
 
 namespace max {
 
 namespace {
 
-constexpr int64_t kColumns = 512;           // lines processed together
-constexpr int64_t kElementsPerPart = 4096;  // worth a thread
+constexpr int64_t kColumns = 512;                             // lines processed together
+constexpr int64_t kLeastStreamed = 64, kMostStreamed = 8192;  // elements of a line that stays in a cache
+constexpr int64_t kElementsPerPart = 4096;                    // worth a thread
 
 int axisOf(const OpRequest& request) {
   return readers::readAxis(request.node.attributes, -1, request.inputs[0].shape.rank());
@@ -29,9 +33,7 @@ class SoftmaxOp final : public OpKernel {
         lanes_(std::max(lanes, 1)) {}
 
   int inPlaceInput() const override { return 0; }
-  size_t scratchBytes() const override {
-    return inner_ == 1 ? 0 : static_cast<size_t>(lanes_) * 2 * kColumns * sizeof(float);
-  }
+  size_t scratchBytes() const override { return static_cast<size_t>(lanes_ * laneFloats()) * sizeof(float); }
   void run(const OpContext& context) const override {
     if (outer_ * size_ * inner_ == 0) return;
     if (inner_ == 1)
@@ -41,11 +43,18 @@ class SoftmaxOp final : public OpKernel {
   }
 
  private:
+  bool mayStream() const {
+    return size_ > kLeastStreamed && size_ <= kMostStreamed && outer_ * size_ * 4 >= kStreamedBytes;
+  }
+  int64_t laneFloats() const { return inner_ > 1 ? 2 * kColumns : mayStream() ? size_ : 0; }
   void runRows(const OpContext& context) const {
     const float* x = context.in<float>(0);
     float* y = context.out<float>();
-    const auto body = [&](int64_t begin, int64_t end, int) {
-      for (int64_t i = begin; i < end; ++i) table_.row(x + i * size_, y + i * size_, size_, logarithm_);
+    const bool streams = mayStream() && isStreamed(y, outer_ * size_ * 4, size_ * 4, x);
+    const auto body = [&](int64_t begin, int64_t end, int lane) {
+      float* weights = streams ? reinterpret_cast<float*>(context.scratch) + lane * laneFloats() : nullptr;
+      for (int64_t i = begin; i < end; ++i) table_.row(x + i * size_, y + i * size_, size_, logarithm_, weights);
+      if (streams) hwy::FlushStream();
     };
     context.parallelFor(outer_, grainOf(kElementsPerPart, {size_}), body);
   }
@@ -55,7 +64,7 @@ class SoftmaxOp final : public OpKernel {
     float* y = context.out<float>();
     const int64_t parts = (inner_ + kColumns - 1) / kColumns;
     const auto body = [&](int64_t begin, int64_t end, int lane) {
-      float* scratch = reinterpret_cast<float*>(context.scratch) + lane * 2 * kColumns;
+      float* scratch = reinterpret_cast<float*>(context.scratch) + lane * laneFloats();
       for (int64_t i = begin; i < end; ++i) {
         const int64_t first = i % parts * kColumns, offset = i / parts * size_ * inner_ + first;
         table_.columns(x + offset, y + offset, size_, inner_, std::min(kColumns, inner_ - first), scratch, logarithm_);

@@ -7,8 +7,9 @@
 namespace max {
 
 struct SoftmaxTable {
-  // One line of `size` elements side by side. y may be x.
-  void (*row)(const float* x, float* y, int64_t size, bool logarithm);
+  // One line of `size` elements side by side. y may be x. With memory for a line in `weights`, y is stored past the
+  // caches (ops/cpu/streamed.h), and the second line behind x is prefetched.
+  void (*row)(const float* x, float* y, int64_t size, bool logarithm, float* weights);
   // `columns` lines side by side, whose elements are `stride` apart. y may be x; scratch: 2 * columns floats.
   void (*columns)(const float* x, float* y, int64_t size, int64_t stride, int64_t columns, float* scratch,
                   bool logarithm);

@@ -24,7 +24,7 @@ void shortRow(const float* x, float* y, size_t size, bool logarithm) {
   const V value = loadPartial(d, x, size);
   const V largest = hn::MaxOfLanes(d, hn::IfThenElse(inside, value, hn::Set(d, -HUGE_VALF)));
   const V shifted = hn::Sub(value, largest);
-  const V e = hn::IfThenElseZero(inside, exp(d, shifted));
+  const V e = hn::IfThenElseZero(inside, softmaxWeight(d, shifted, kPowers));
   const V sum = hn::SumOfLanes(d, e);
   if (logarithm)
     storePartial(hn::Sub(shifted, hn::Set(d, std::log(hn::GetLane(sum)))), d, y, size);
@@ -32,31 +32,29 @@ void shortRow(const float* x, float* y, size_t size, bool logarithm) {
     storePartial(hn::Div(e, sum), d, y, size);
 }
 
-// y = x - shift
-void subtract(const float* x, float* y, int64_t size, float shift) {
+// y = function(x)
+template <class Function>
+HWY_INLINE void finish(const float* x, float* y, int64_t size, bool isStreamed, const Function& function) {
   const F d;
-  const V by = hn::Set(d, shift);
-  forEachLane(size, [=](int64_t i, size_t left)
-                        HWY_ATTR { storeLanes(hn::Sub(loadLanes(d, x + i, left), by), d, y + i, left); });
+  if (isStreamed)
+    forEachLane(size, [=](int64_t i, size_t) HWY_ATTR { hn::Stream(function(hn::LoadU(d, x + i)), d, y + i); });
+  else
+    forEachLane(size, [=](int64_t i, size_t left)
+                          HWY_ATTR { storeLanes(function(loadLanes(d, x + i, left)), d, y + i, left); });
 }
 
-void scale(float* y, int64_t size, float factor) {
-  const F d;
-  const V by = hn::Set(d, factor);
-  forEachLane(size, [=](int64_t i, size_t left)
-                        HWY_ATTR { storeLanes(hn::Mul(loadLanes(d, y + i, left), by), d, y + i, left); });
-}
-
-void row(const float* x, float* y, int64_t size, bool logarithm) {
+void row(const float* x, float* y, int64_t size, bool logarithm, float* weights) {
   const F d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   if (size <= lanes) return shortRow(x, y, static_cast<size_t>(size), logarithm);
   const float largest = foldMax(x, size);
   const V shift = hn::Set(d, largest);
   V sum0 = hn::Zero(d), sum1 = hn::Zero(d);
+  float* to = weights ? weights : y;
   const auto step = [&](int64_t i) HWY_ATTR {
-    const V e = exp(d, hn::Sub(hn::LoadU(d, x + i), shift));
-    if (!logarithm) hn::StoreU(e, d, y + i);
+    const V e = softmaxWeight(d, hn::Sub(hn::LoadU(d, x + i), shift), kPowers);
+    if (weights) __builtin_prefetch(x + 2 * size + i);
+    if (!logarithm) hn::StoreU(e, d, to + i);
     return e;
   };
   int64_t i = 0;
@@ -72,15 +70,16 @@ void row(const float* x, float* y, int64_t size, bool logarithm) {
   for (; i + lanes <= size; i += lanes) sum0 = hn::Add(sum0, step(i));
   if (i < size) {
     const auto left = static_cast<size_t>(size - i);
-    const V e = exp(d, hn::Sub(loadPartial(d, x + i, left), shift));
-    if (!logarithm) storePartial(e, d, y + i, left);
+    const V e = softmaxWeight(d, hn::Sub(loadPartial(d, x + i, left), shift), kPowers);
+    if (!logarithm) storePartial(e, d, to + i, left);
     sum1 = hn::Add(sum1, hn::IfThenElseZero(hn::FirstN(d, left), e));
   }
   const float sum = hn::GetLane(hn::SumOfLanes(d, hn::Add(sum0, sum1)));
+  const V by = hn::Set(d, logarithm ? largest + std::log(sum) : 1 / sum);
   if (logarithm)
-    subtract(x, y, size, largest + std::log(sum));
+    finish(x, y, size, weights, [=](V v) HWY_ATTR { return hn::Sub(v, by); });
   else
-    scale(y, size, 1 / sum);
+    finish(to, y, size, weights, [=](V v) HWY_ATTR { return hn::Mul(v, by); });
 }
 
 void columns(const float* x, float* y, int64_t size, int64_t stride, int64_t count, float* scratch, bool logarithm) {
@@ -99,7 +98,8 @@ void columns(const float* x, float* y, int64_t size, int64_t stride, int64_t cou
   });
   for (int64_t k = 0; k < size; ++k, work.pass(count))
     forEach([&](int64_t i, size_t left) HWY_ATTR {
-      const V e = exp(d, hn::Sub(loadLanes(d, x + k * stride + i, left), loadLanes(d, largest + i, left)));
+      const V shifted = hn::Sub(loadLanes(d, x + k * stride + i, left), loadLanes(d, largest + i, left));
+      const V e = softmaxWeight(d, shifted, kPowers);
       storeLanes(hn::Add(loadLanes(d, sum + i, left), e), d, sum + i, left);
       if (!logarithm) storeLanes(e, d, y + k * stride + i, left);
     });
