@@ -43,7 +43,7 @@ constexpr int64_t kPrefetch = 256;
 constexpr bool kHasHalves = false;
 #endif
 
-constexpr int64_t kLine = 16;  // floats of a line of the caches
+constexpr int kLine = 16;  // floats of a line of the caches
 
 // A single row waits for nothing but memory, which is further away; what is prefetched apart from its stream slows
 // that.
@@ -199,16 +199,25 @@ HWY_INLINE void complete(Tile<kRows, kVectors, kHalf>& tile, const GemmTile& t) 
   if (t.residual && t.epilogue->addsResidualLast) addRows(t, kRows);
 }
 
-// Rows of residuals are far from each other, so that the chip does not see them coming.
-HWY_NOINLINE void prefetchResidual(const GemmTile& t, int64_t rows) {
-  const float* from = t.residual;
-  for (int64_t i = 0; i < rows; ++i, from += t.ldr)
-    for (int64_t n = 0; n < t.columns; n += kLine) __builtin_prefetch(from + n, 0, 3);
+template <int kRows, int kVectors, bool kWrites>
+HWY_INLINE void prefetchRows(const float* from, int64_t stride) {
+#pragma GCC unroll 1
+  for (int i = 0; i < kRows; ++i, from += stride) {
+    MAX_UNROLL for (int n = 0; n < kVectors * kLanes; n += kLine) __builtin_prefetch(from + n, kWrites, 3);
+  }
+}
+
+// Rows of results and residuals are far from each other, so that the chip does not see them coming. Stores of results
+// need not wait for memory, but a function reads them back.
+template <int kRows, int kVectors>
+HWY_INLINE void prefetchEnds(const GemmTile& t) {
+  if (t.residual) prefetchRows<kRows, kVectors, false>(t.residual, t.ldr);
+  if (t.epilogue->activation.function) prefetchRows<kRows, kVectors, true>(t.c, t.ldc);
 }
 
 template <int kRows, int kVectors, bool kHalf>
 void runTile(const GemmTile& t) {
-  if (t.finish && t.residual) prefetchResidual(t, kRows);
+  if (t.finish) prefetchEnds<kRows, kVectors>(t);
   Tile<kRows, kVectors, kHalf> tile;
   tile.multiply(t);
   complete(tile, t);
