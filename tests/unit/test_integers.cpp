@@ -217,5 +217,27 @@ TEST(Integers, MatrixProductsWrap) {
   }
 }
 
+// Quotients next to half an integer round as division says, whatever computes them.
+TEST(Integers, QuotientsRoundToNearest) {
+  Random random(1);
+  forEachTarget([&] {
+    for (const DType dtype : {DType::Int8, DType::UInt8, DType::Int16, DType::UInt16})
+      for (const double power : {-130., -30., -4., 0., 30., 110.}) {
+        const Ref<Tensor> scale = randomTensor(random, DType::Float32, {}, std::exp2(power), std::exp2(power + 1));
+        const Ref<Tensor> x = randomTensor(random, DType::Float32, {3, 333}, -300, 300);
+        auto* numbers = static_cast<float*>(x->mutableData());
+        for (int64_t i = 0; i < x->count(); ++i) {
+          const float tie = (std::floor(numbers[i]) + 0.5f) * *scale->as<float>();
+          numbers[i] = i % 3 == 0 ? tie : std::nextafter(tie, i % 3 == 1 ? -INFINITY : INFINITY);
+        }
+        LooseNode node("QuantizeLinear", Attributes());
+        const std::vector<Ref<Tensor>> inputs{x, scale, randomTensor(random, dtype, {}, 0, 100)};
+        const std::vector<OutputType> outputs{{dtype, x->shape()}};
+        const Ref<Tensor> expected = runOp(node.node(), inputs, outputs, "reference").outputs[0];
+        expectClose(*runOp(node.node(), inputs, outputs, "f32").outputs[0], *expected, 0, concat("2^", power));
+      }
+  });
+}
+
 }  // namespace
 }  // namespace max::test
