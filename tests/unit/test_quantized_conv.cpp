@@ -21,7 +21,7 @@ struct Case {
   }
 };
 
-// `wide`: weights that need more than 8 bits without their zero point.
+// `wide`: weights that need more than 8 bits without their zero point. With some seeds products exceed 32 bits.
 void expectReference(const Case& c, DType dtype, bool wide, bool hasResidual, uint32_t seed) {
   Random random(seed);
   const auto number = [&](DType type, double low, double high) { return randomTensor(random, type, {}, low, high); };
@@ -40,7 +40,7 @@ void expectReference(const Case& c, DType dtype, bool wide, bool hasResidual, ui
                                   w,
                                   randomTensor(random, DType::Float32, {c.weights[0]}, 0.01, 0.05),
                                   wZero,
-                                  number(DType::Float32, 0.3, 0.4),
+                                  seed % 6 ? number(DType::Float32, 0.3, 0.4) : number(DType::Float32, 1e-9, 2e-9),
                                   number(dtype, 20, 90),
                                   randomTensor(random, DType::Int32, {c.weights[0]}, -3000, 3000)};
   if (hasResidual) {

@@ -188,7 +188,9 @@ class QuantizedConv final : public OpKernel {
     const std::vector<const void*> constants = operands_.constants();
     if (kRequantizes && !constants.empty()) {
       known_.resize(3 * static_cast<size_t>(padded() * shape_.groups));
-      loadFactors({constants.data(), nullptr, nullptr, 1}, parametersIn(reinterpret_cast<std::byte*>(known_.data())));
+      const Parameters known = parametersIn(reinterpret_cast<std::byte*>(known_.data()));
+      loadFactors({constants.data(), nullptr, nullptr, 1}, known);
+      mayOverflow_ = mayOverflow(known.factors, padded() * shape_.groups);
     }
     operands_.forgetConstants();
   }
@@ -199,8 +201,8 @@ class QuantizedConv final : public OpKernel {
     if (kRequantizes && known_.empty()) loadFactors(context, parametersIn(context.scratch));
     const ConvRows<uint8_t>::Source source{&rows_, input(context), zeros(context)};
     const RequantizedSum sum = operands_.sum(context);
-    const Requantization how =
-        kRequantizes ? operands_.requantization(context, nullptr, nullptr, sum) : Requantization{};
+    Requantization how = kRequantizes ? operands_.requantization(context, nullptr, nullptr, sum) : Requantization{};
+    how.mayOverflow = mayOverflow_;
     const int64_t chunks = (panels_ + chunk_ - 1) / chunk_;
     const int64_t grain = grainOf(1 << 18, {blocks_.mostRows(), pieces_.depth(table_), table_.panelColumns, chunk_});
     context.parallelFor(blocks_.count() * shape_.groups * chunks, grain, [&](int64_t begin, int64_t end, int lane) {
@@ -405,6 +407,7 @@ class QuantizedConv final : public OpKernel {
   RowBlocks blocks_;
   int64_t panels_, chunk_;     // chunk: panels for each task
   WorkVector<int32_t> known_;  // parameters of all columns, if they are constant
+  bool mayOverflow_ = true;    // see Requantization
   // The scratch memory: parameters of columns, zeros, the copied input, and for each lane row pointers, sums of rows
   // and the sums of a tile.
   size_t zerosAt_ = 0, inputAt_ = 0, lanesAt_ = 0, sumsAt_ = 0, tileAt_ = 0, laneBytes_ = 0, bytes_ = 0;

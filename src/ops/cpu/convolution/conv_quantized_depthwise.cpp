@@ -226,6 +226,7 @@ class QuantizedDepthwise final : public OpKernel {
     if (!constants.empty()) {
       known_.resize(2 * biasAt_ / sizeof(int32_t));
       loadParameters({constants.data(), nullptr, nullptr, 1}, reinterpret_cast<std::byte*>(known_.data()));
+      mayOverflow_ = mayOverflow(reinterpret_cast<const float*>(known_.data()), filters_->places());
     }
     operands_.forgetConstants();
   }
@@ -240,8 +241,9 @@ class QuantizedDepthwise final : public OpKernel {
     auto* zeros = reinterpret_cast<uint8_t*>(context.scratch + zerosAt_);
     std::memset(zeros, operands_.zero(context) ^ operands_.flip(), static_cast<size_t>(shape_.channels));
     const RequantizedSum sum = operands_.sum(context);
-    const Requantization how =
+    Requantization how =
         requantizes_ ? operands_.requantization(context, factors, bias, sum) : Requantization{factors, 0, 0, 0, bias};
+    how.mayOverflow = mayOverflow_;
     const int64_t runs = columns_.runs();
     const int64_t grain = grainOf(1 << 16, {shape_.out[2] / std::max<int64_t>(runs, 1), shape_.channels, steps()});
     context.parallelFor(columns_.rows() * runs, grain, [&](int64_t begin, int64_t end, int lane) {
@@ -320,6 +322,7 @@ class QuantizedDepthwise final : public OpKernel {
   Ref<DepthwiseFilters> filters_;
   WorkVector<int64_t> offsets_;  // among columns, of all taps
   WorkVector<int32_t> known_;    // parameters, if they are constant
+  bool mayOverflow_ = true;      // see Requantization
   // The scratch memory: parameters, zeros, and for each lane columns and the sums of a pixel.
   size_t biasAt_, zerosAt_, lanesAt_, sumsAt_, laneBytes_, bytes_;
 };

@@ -85,8 +85,7 @@ MAX_VNNI void runBlock(const DepthwiseQuads& run, const RequantizationVectors& h
     }
 #pragma GCC unroll 2
     for (int each = 0; each < kEach; ++each) {
-#pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i) sums[each][i] = how.rounded(sums[each][i], block * 64 + 16 * i);
+      how.round<4>(sums[each], block * 64, sums[each]);
       const int64_t left = run.pixels - pixel - each;
       store<kWidth>(how.packed(sums[each]), (left + kEach - 1) / kEach, channels, kEach * run.channels,
                     run.out + (pixel + each) * run.channels + c);

@@ -269,6 +269,7 @@ void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, i
   const bool inKernels = result.inKernels(table);
   Requantization how{nullptr, result.zero, result.low, result.high};
   if (inKernels) how.factors = result.columnFactors + column;
+  how.mayOverflow = result.mayOverflow;
   if (inKernels && result.columnBias) how.bias = result.columnBias + column;
   if (inKernels && result.columnAddends) how.addends = result.columnAddends + column;
   IntegerTile tile{};

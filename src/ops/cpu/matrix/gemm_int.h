@@ -76,7 +76,12 @@ struct Requantization {
   const int32_t* bias = nullptr;        // NULL = none
   const RequantizedSum* sum = nullptr;  // NULL = none
   const float* addends = nullptr;       // to real numbers: (sum + bias[n]) * factor[n] + addend[n]; NULL = none
+  bool mayOverflow = true;              // a factor's magnitude is not below 1, so that products may exceed 32 bits
 };
+
+inline bool mayOverflow(const float* factors, int64_t count) {
+  return !std::all_of(factors, factors + count, [](float factor) { return -1 < factor && factor < 1; });
+}
 
 struct IntegerGemmTable {
   bool usesBytes;  // four in a word
@@ -172,6 +177,7 @@ struct IntegerResult {
   // all rows. These and the factors are read in whole vectors.
   const int32_t* columnBias = nullptr;
   const float* columnAddends = nullptr;  // to real numbers; NULL = none
+  bool mayOverflow = true;               // see Requantization
 
   // The micro-kernels make the numbers themselves.
   bool inKernels(const IntegerGemmTable& table) const {

@@ -17,19 +17,26 @@ constexpr int kTileRows = 7, kVectors = 4, kLanes = 16;
 template <int kRows>
 constexpr int64_t kDistance = (kRows == 1 ? 32 : 8) * kVectors* kLanes;
 
+// Adds what column factors make of the sum of row i of A.
+template <int kUsed>
+MAX_VNNI inline void addRowSum(const IntegerTile& t, int i, __m512i (&sums)[kUsed]) {
+  if (!t.columnFactors) return;
+  const __m512i rowSum = _mm512_set1_epi32(t.rowSums[i]);
+#pragma GCC unroll 4
+  for (int j = 0; j < kUsed; ++j)
+    sums[j] = _mm512_add_epi32(sums[j], _mm512_mullo_epi32(rowSum, _mm512_loadu_si512(t.columnFactors + j * kLanes)));
+}
+
 // Subtracts the zero points from the sums of row i and stores them.
 template <int kUsed>
-MAX_VNNI inline void finishRow(const IntegerTile& t, int i, const __m512i (&sums)[kUsed]) {
+MAX_VNNI inline void finishRow(const IntegerTile& t, int i, __m512i (&sums)[kUsed]) {
+  addRowSum<kUsed>(t, i, sums);
 #pragma GCC unroll 4
   for (int j = 0; j < kUsed; ++j) {
     __m512i value = sums[j];
     if (t.rowFactors) {
       const __m512i columnSums = _mm512_loadu_si512(t.columnSums + j * kLanes);
       value = _mm512_add_epi32(value, _mm512_mullo_epi32(_mm512_set1_epi32(t.rowFactors[i]), columnSums));
-    }
-    if (t.columnFactors) {
-      const __m512i factors = _mm512_loadu_si512(t.columnFactors + j * kLanes);
-      value = _mm512_add_epi32(value, _mm512_mullo_epi32(_mm512_set1_epi32(t.rowSums[i]), factors));
     }
     int32_t* c = t.c + i * t.ldc + j * kLanes;
     const int64_t left = t.columns - j * kLanes;
@@ -41,26 +48,19 @@ MAX_VNNI inline void finishRow(const IntegerTile& t, int i, const __m512i (&sums
 }
 
 // The sums of row i, which include the bias, to 8-bit numbers, without leaving registers.
-enum class Added { Nothing, Other, Column };
-template <int kUsed, Added kAdded>
+template <int kUsed>
 MAX_VNNI inline void requantizeRow(const IntegerTile& t, const RequantizationVectors& how, int i,
-                                   const __m512i (&sums)[kUsed]) {
+                                   __m512i (&sums)[kUsed]) {
+  addRowSum<kUsed>(t, i, sums);
   __m512i result[4] = {};
-#pragma GCC unroll 4
-  for (int j = 0; j < kUsed; ++j) {
-    __m512i value = sums[j];
-    if (t.columnFactors) {
-      const __m512i factors = _mm512_loadu_si512(t.columnFactors + j * kLanes);
-      value = _mm512_add_epi32(value, _mm512_mullo_epi32(_mm512_set1_epi32(t.rowSums[i]), factors));
-    }
-    if (kAdded == Added::Other) {
-      const uint8_t* other = t.other + i * t.outStride + j * kLanes;
-      result[j] = how.summed(value, j * kLanes, loadFirst(other, t.columns - j * kLanes));
-    } else if (kAdded == Added::Column) {
-      result[j] = how.summed(value, j * kLanes);
-    } else {
-      result[j] = how.rounded(value, j * kLanes);
-    }
+  if (t.other) {
+    const uint8_t* other = t.other + i * t.outStride;
+    how.sum<kUsed>(
+        sums, 0, [&](int j) MAX_VNNI { return loadFirst(other + j * kLanes, t.columns - j * kLanes); }, result);
+  } else if (how.addends) {
+    how.sum<kUsed>(sums, 0, result);
+  } else {
+    how.round<kUsed>(sums, 0, result);
   }
   // Packing interleaves quarters of the vectors.
   const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
@@ -69,15 +69,11 @@ MAX_VNNI inline void requantizeRow(const IntegerTile& t, const RequantizationVec
 
 // The sums of row i, which include the bias, to real numbers.
 template <int kUsed>
-MAX_VNNI inline void scaleRow(const IntegerTile& t, int i, const __m512i (&sums)[kUsed]) {
+MAX_VNNI inline void scaleRow(const IntegerTile& t, int i, __m512i (&sums)[kUsed]) {
+  addRowSum<kUsed>(t, i, sums);
 #pragma GCC unroll 4
   for (int j = 0; j < kUsed; ++j) {
-    __m512i value = sums[j];
-    if (t.columnFactors) {
-      const __m512i factors = _mm512_loadu_si512(t.columnFactors + j * kLanes);
-      value = _mm512_add_epi32(value, _mm512_mullo_epi32(_mm512_set1_epi32(t.rowSums[i]), factors));
-    }
-    __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(value), _mm512_loadu_ps(t.how->factors + j * kLanes));
+    __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[j]), _mm512_loadu_ps(t.how->factors + j * kLanes));
     if (t.how->addends) x = _mm512_add_ps(x, _mm512_loadu_ps(t.how->addends + j * kLanes));
     float* out = t.reals + i * t.outStride + j * kLanes;
     const int64_t left = t.columns - j * kLanes;
@@ -150,14 +146,7 @@ MAX_VNNI void tile(const IntegerTile& t) {
   if (t.how) {
     const RequantizationVectors how(*t.how);
 #pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) {
-      if (t.other)
-        requantizeRow<kUsed, Added::Other>(t, how, i, sum[i]);
-      else if (how.addends)
-        requantizeRow<kUsed, Added::Column>(t, how, i, sum[i]);
-      else
-        requantizeRow<kUsed, Added::Nothing>(t, how, i, sum[i]);
-    }
+    for (int i = 0; i < kRows; ++i) requantizeRow<kUsed>(t, how, i, sum[i]);
     return;
   }
 #pragma GCC unroll 16

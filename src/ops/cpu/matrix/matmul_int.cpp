@@ -237,6 +237,7 @@ class IntegerMatMul final : public OpKernel {
     }
     result.quantized = context.out<uint8_t>() + first;
     result.columnFactors = factors;
+    result.mayOverflow = mayOverflow(factors, shape_.columns);
     result.zero = zerosOf(context, kInputs.yZero)[0];
     result.low = outputIsSigned_ ? -128 : 0;
     result.high = outputIsSigned_ ? 127 : 255;

@@ -16,9 +16,10 @@ namespace max {
 
 struct RequantizationVectors {
   const float* factors;
-  __m512 low, high;     // of the first rounding, without its zero point
-  __m512i zero, least;  // of the result, in 16 bits
-  bool isSigned;
+  __m512 low, high;         // of the first rounding, without its zero point
+  __m512i zero;             // of the result, in 16 bits
+  __m512i least, greatest;  // of the result, in 8 bits
+  bool isSigned, mayOverflow;
   const float* addends = nullptr;
   // With a sum: its factors, its upper end without the zero point, and the other operand's zero point.
   __m512 ownFactor{}, otherFactor{}, most{};
@@ -30,8 +31,10 @@ struct RequantizationVectors {
         low(_mm512_set1_ps(static_cast<float>(how.low - how.zero))),
         high(_mm512_set1_ps(static_cast<float>(how.high - how.zero))),
         zero(_mm512_set1_epi16(static_cast<int16_t>(how.sum ? how.sum->sumZero : how.zero))),
-        least(_mm512_set1_epi16(static_cast<int16_t>(how.sum ? how.sum->low : how.low))),
-        isSigned((how.sum ? how.sum->low : how.low) < 0) {
+        least(_mm512_set1_epi8(static_cast<char>(how.sum ? how.sum->low : how.low))),
+        greatest(_mm512_set1_epi8(static_cast<char>(how.sum ? how.sum->high : how.high))),
+        isSigned((how.sum ? how.sum->low : how.low) < 0),
+        mayOverflow(how.mayOverflow) {
     if (!how.sum) return;
     addends = how.sum->addends;
     ownFactor = _mm512_set1_ps(how.sum->ownFactor);
@@ -42,37 +45,53 @@ struct RequantizationVectors {
     flip = _mm_set1_epi8(static_cast<char>(shift));
   }
 
-  // Sums with the bias to numbers without zero point or lower end, which packed() adds. Too small ones and NaN become
-  // the least number of 32 bits: the second operand of min is taken for NaN.
-  MAX_VNNI __m512i rounded(__m512i sums, int64_t column) const {
-    const __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(factors + column));
-    return _mm512_cvtps_epi32(_mm512_min_ps(high, x));
+  // Sums with the bias to numbers without zero point or ends, which packed() adds; of column + 16 j. NaN and, without
+  // mayOverflow, too small ones become the least number of 32 bits.
+  template <int kCount>
+  MAX_VNNI void round(const __m512i* sums, int64_t column, __m512i* numbers) const {
+    __m512 x[kCount];
+#pragma GCC unroll 4
+    for (int j = 0; j < kCount; ++j)
+      x[j] = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[j]), _mm512_loadu_ps(factors + column + 16 * j));
+    if (mayOverflow) {
+      // The second operand of min is taken for NaN.
+#pragma GCC unroll 4
+      for (int j = 0; j < kCount; ++j) x[j] = _mm512_min_ps(high, x[j]);
+    }
+#pragma GCC unroll 4
+    for (int j = 0; j < kCount; ++j) numbers[j] = _mm512_cvtps_epi32(x[j]);
   }
 
-  // The same of their sums with other numbers, or with those of columns. NaN becomes the lower end: the second operand
-  // of max is taken then.
-  MAX_VNNI __m512i summed(__m512i sums, int64_t column, __m128i other) const {
-    const __m512i code = _mm512_sub_epi32(_mm512_cvtepu8_epi32(_mm_xor_si128(other, flip)), otherZero);
-    return withAddend(sums, column, _mm512_mul_ps(_mm512_cvtepi32_ps(code), otherFactor));
+  // The same of their sums with other numbers, of which `other(j)` has 16, or with those of columns.
+  template <int kCount, class Other>
+  MAX_VNNI void sum(const __m512i* sums, int64_t column, Other other, __m512i* numbers) const {
+#pragma GCC unroll 4
+    for (int j = 0; j < kCount; ++j) {
+      const __m512i code = _mm512_sub_epi32(_mm512_cvtepu8_epi32(_mm_xor_si128(other(j), flip)), otherZero);
+      numbers[j] = withAddend(sums[j], column + 16 * j, _mm512_mul_ps(_mm512_cvtepi32_ps(code), otherFactor));
+    }
   }
-  MAX_VNNI __m512i summed(__m512i sums, int64_t column) const {
-    return withAddend(sums, column, _mm512_loadu_ps(addends + column));
+  template <int kCount>
+  MAX_VNNI void sum(const __m512i* sums, int64_t column, __m512i* numbers) const {
+#pragma GCC unroll 4
+    for (int j = 0; j < kCount; ++j)
+      numbers[j] = withAddend(sums[j], column + 16 * j, _mm512_loadu_ps(addends + column + 16 * j));
   }
 
   // In each quarter: the numbers of that quarter of the first vector, then of the second and so on.
   MAX_VNNI __m512i packed(const __m512i (&numbers)[4]) const {
-    const __m512i first = ended(numbers[0], numbers[1]), second = ended(numbers[2], numbers[3]);
-    return isSigned ? _mm512_packs_epi16(first, second) : _mm512_packus_epi16(first, second);
+    const __m512i first = _mm512_adds_epi16(_mm512_packs_epi32(numbers[0], numbers[1]), zero);
+    const __m512i second = _mm512_adds_epi16(_mm512_packs_epi32(numbers[2], numbers[3]), zero);
+    if (isSigned) return _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(first, second), least), greatest);
+    return _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(first, second), least), greatest);
   }
 
  private:
   MAX_VNNI __m512i withAddend(__m512i sums, int64_t column, __m512 addend) const {
+    // NaN becomes the lower end: the second operand of max is taken then.
     __m512 own = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(factors + column));
     own = _mm512_roundscale_ps(_mm512_min_ps(_mm512_max_ps(own, low), high), _MM_FROUND_TO_NEAREST_INT);
     return _mm512_cvtps_epi32(_mm512_min_ps(most, _mm512_add_ps(_mm512_mul_ps(own, ownFactor), addend)));
-  }
-  MAX_VNNI __m512i ended(__m512i first, __m512i second) const {
-    return _mm512_max_epi16(_mm512_adds_epi16(_mm512_packs_epi32(first, second), zero), least);
   }
 };
 
