@@ -13,6 +13,7 @@ namespace max {
 namespace {
 
 constexpr Pass kPasses[] = {
+    {"fold", "Quantised weights become constants; what dequantises them stays", foldQuantized, PassScope::Portable},
     {"quantize", "Operators between DequantizeLinear and QuantizeLinear work on 8-bit integers", computeInIntegers,
      PassScope::Portable},
     {"fold", "Nodes whose inputs are all constants become constants", foldConstants, PassScope::Portable},
@@ -42,6 +43,7 @@ constexpr Pass kPasses[] = {
     {"epilogue", "Bias, residual and activation join products and convolutions", fuseEpilogues, PassScope::Portable},
     {"depthwise", "Pointwise convolutions join the depthwise ones that read them", joinDepthwise, PassScope::Portable},
     {"squares", "Means of squares read their input once", joinSquares, PassScope::Portable},
+    {"scale", "Integer convolutions of the host make real numbers of their sums", scaleConvolutions, PassScope::Target},
     {"elementwise", "Chains of elementwise operators become one program", fuseElementwise, PassScope::Target},
     {"count", "What an accelerator selects is counted there, so that only the count comes back", countSelections,
      PassScope::Target},

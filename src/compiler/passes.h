@@ -8,6 +8,7 @@ namespace max {
 
 void computeInIntegers(Rewriter& rewriter);
 void foldConstants(Rewriter& rewriter);
+void foldQuantized(Rewriter& rewriter);
 void inlineBranches(Rewriter& rewriter);
 void inferTypes(Rewriter& rewriter);
 void simplify(Rewriter& rewriter);
@@ -24,6 +25,7 @@ void recogniseAttention(Rewriter& rewriter);
 void lowerToChannelsLast(Rewriter& rewriter);
 void moveTransposes(Rewriter& rewriter);
 void fuseEpilogues(Rewriter& rewriter);
+void scaleConvolutions(Rewriter& rewriter);
 void joinDepthwise(Rewriter& rewriter);
 void fuseElementwise(Rewriter& rewriter);
 void countSelections(Rewriter& rewriter);

@@ -61,7 +61,14 @@ inline Sample lastChannels(Source& source, Sample sample, size_t weights, size_t
 }
 
 inline Sample fusedIntegerConv(Source& source, const Row& row) {
-  return lastChannels(source, integerConv(source, row), 1, 3);
+  Sample sample = lastChannels(source, integerConv(source, row), 1, 3);
+  if (source.chance(50)) return sample;
+  const Shape filters{sample.inputs[1]->shape()[0]};
+  sample.inputs.resize(4);
+  sample.inputs.push_back(source.tensor(DType::Float32, source.chance(50) ? Shape() : filters, 0.01, 0.05));
+  if (source.chance(60)) sample.inputs.push_back(source.tensor(DType::Float32, filters, -3, 3));
+  if (source.chance(50)) sample.constants |= 1u << 2 | 1u << 4 | 1u << 5;
+  return sample;
 }
 
 inline Sample fusedQuantizedConv(Source& source, const Row& row) {
@@ -77,6 +84,9 @@ inline Sample fusedQuantizedConv(Source& source, const Row& row) {
     sample.inputs.resize(8);
     sample.attributes = {};
   }
+  // Products that exceed 32 bits, and factors that are known before.
+  if (source.chance(20)) sample.inputs[6] = source.tensor(DType::Float32, {}, 1e-9, 1e-3);
+  if (source.chance(50)) sample.constants |= 0b111110110;
   if (source.chance(30)) {
     sample.attributes.set("low", source.integer(-140, 20));
     sample.attributes.set("high", source.integer(10, 260));

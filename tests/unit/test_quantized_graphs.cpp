@@ -68,6 +68,15 @@ std::string run(const std::function<void(QuantizedBuilder&)>& build, const std::
   return operatorsOf(*result.graph.graph);
 }
 
+// With real results, which differ by no step.
+std::string runReal(const std::function<void(QuantizedBuilder&)>& build, const std::vector<Shape>& shapes) {
+  const auto write = [&](Builder& b) {
+    QuantizedBuilder quantized{b};
+    build(quantized);
+  };
+  return compileAndCompare(write, shapes);
+}
+
 TEST(QuantizedGraphs, ConvolutionsWorkOnIntegers) {
   for (const DType dtype : {DType::UInt8, DType::Int8})
     for (const int axis : {0, -1})
@@ -206,7 +215,78 @@ TEST(QuantizedGraphs, ResultsWithOtherReadersStay) {
     q.b.output(y);
     q.b.output(q.both(y));
   };
-  EXPECT_EQ(run(build, {{2, 8}}), "DequantizeLinear*2 QuantizeLinear*2 max.MatMul");
+  EXPECT_EQ(run(build, {{2, 8}}), "DequantizeLinear QuantizeLinear*2 max.MatMulInteger");
+}
+
+// Products that no QuantizeLinear follows make real numbers of their sums.
+TEST(QuantizedGraphs, ResultsMayBeReal) {
+  const auto conv = [](QuantizedBuilder& q) {
+    Value* x = q.input({q.b.symbol("N"), 16, 7, 9});
+    Value* y = q.b.op("Conv", {x, q.weights({20, 16, 3, 3}, 0), q.bias(20)}, padded());
+    q.b.output(q.b.op("Sigmoid", {q.b.op("Conv", {x, q.weights({4, 16, 1, 1}, -1, DType::UInt8)})}));
+    q.b.output(q.b.op("Add", {y, q.b.input({1, 20, 7, 9})}));
+  };
+  EXPECT_EQ(runReal(conv, {{2, 16, 7, 9}, {1, 20, 7, 9}}), "Add QuantizeLinear Sigmoid Transpose*3 max.ConvInteger*2");
+  const auto gemm = [](QuantizedBuilder& q) {
+    Value* x = q.input({5, 70});
+    q.b.output(q.b.op("Gemm", {x, q.weights({33, 70}, 0), q.bias(33)}, attrs({{"transB", int64_t{1}}})));
+    q.b.output(q.b.op("Gemm", {x, q.weights({70, 9}, -1)}));
+  };
+  EXPECT_EQ(runReal(gemm, {{5, 70}}), "QuantizeLinear max.MatMulInteger*2");
+  const auto product = [](QuantizedBuilder& q) {
+    Value *x = q.input({2, q.b.symbol("L"), 24}), *y = q.both(q.b.input({2, 24, 6}), 0.03f);
+    q.b.output(q.b.op("Add", {q.b.op("MatMul", {x, q.weights({24, 33}, 1)}), q.bias(33)}));
+    q.b.output(q.b.op("MatMul", {x, y}));
+  };
+  EXPECT_EQ(runReal(product, {{2, 7, 24}, {2, 24, 6}}), "QuantizeLinear*2 max.MatMulInteger*2");
+}
+
+// A factor for each filter needs one group: depthwise convolutions with real results stay as they are.
+TEST(QuantizedGraphs, RealDepthwiseResultsStay) {
+  const auto build = [](QuantizedBuilder& q) {
+    Value* x = q.input({1, 16, 7, 9});
+    q.b.output(q.b.op("Conv", {x, q.weights({16, 1, 3, 3}, 0)}, attrs({{"group", int64_t{16}}})));
+  };
+  EXPECT_EQ(runReal(build, {{1, 16, 7, 9}}), "DequantizeLinear QuantizeLinear Transpose*2 max.Conv");
+}
+
+// Values of int8 that only DequantizeLinears read become uint8.
+TEST(QuantizedGraphs, SignsAreDropped) {
+  const auto build = [](Builder& b) {
+    QuantizedBuilder q{b, DType::Int8, -7};
+    Value* x = q.input({1, 16, 5, 5});
+    q.b.output(q.both(q.b.op("Conv", {x, q.weights({8, 16, 3, 3}, 0)})));
+    q.b.output(q.quantize(x));
+  };
+  Compiled result;
+  compileAndRun(result, build, {{1, 16, 5, 5}}, withoutFusion(), -4, 4);
+  for (size_t i = 0; i < result.actual.size(); ++i) expectClose(*result.actual[i], *result.expected[i], kStep);
+  std::vector<DType> types;
+  for (const Node* node : result.graph.graph->nodes())
+    if (node->is("QuantizeLinear") || node->isOwn("QLinearConv")) types.push_back(node->output()->type.dtype);
+  EXPECT_EQ(types, (std::vector<DType>{DType::UInt8, DType::UInt8}));
+}
+
+// Exporters store some weights as real numbers, which they quantise in the graph.
+TEST(QuantizedGraphs, WeightsAreQuantisedBefore) {
+  const auto build = [](QuantizedBuilder& q) {
+    Value* x = q.input({1, 16, 5, 5});
+    Value* w = q.b.op("QuantizeLinear", {q.b.random({8, 16, 3, 3}), q.b.scalar(0.01f), q.number(DType::Int8, 0)});
+    w = q.b.op("DequantizeLinear", {w, q.b.scalar(0.01f), q.number(DType::Int8, 0)});
+    q.b.output(q.both(q.b.op("Conv", {x, w})));
+  };
+  EXPECT_EQ(run(build, {{1, 16, 5, 5}}), "DequantizeLinear QuantizeLinear Transpose*2 max.QLinearConv");
+}
+
+// A QuantizeLinear for each reader of a value counts as one.
+TEST(QuantizedGraphs, ValuesAreQuantisedOnce) {
+  const auto build = [](QuantizedBuilder& q) {
+    Value* y = q.b.op("Conv", {q.input({1, 16, 5, 5}), q.weights({16, 16, 1, 1}, 0)});
+    q.b.output(q.both(q.b.op("Conv", {q.both(y), q.weights({16, 16, 1, 1}, 0)})));
+    q.b.output(q.both(q.b.op("MaxPool", {q.both(y)}, attrs({{"kernel_shape", list({2, 2})}}))));
+  };
+  EXPECT_EQ(run(build, {{1, 16, 5, 5}}, 2),
+            "DequantizeLinear*2 QuantizeLinear Transpose*3 max.MaxPool max.QLinearConv*2");
 }
 
 // Weights with known contents never become real numbers: packed, they take one byte, or two where the processor has no
@@ -252,7 +332,7 @@ TEST(QuantizedGraphs, DynamicConvolutionsAreChannelsLast) {
     Value* real = b.op("Cast", {sums}, attrs({{"to", int64_t{1}}}));
     b.output(b.op("Mul", {real, x->output(1)}));
   };
-  EXPECT_EQ(compileAndCompare(build, {{2, 8, 6, 7}}), "Cast DynamicQuantizeLinear Mul Transpose*2 max.ConvInteger");
+  EXPECT_EQ(compileAndCompare(build, {{2, 8, 6, 7}}), "DynamicQuantizeLinear Transpose*2 max.ConvInteger");
 }
 
 }  // namespace

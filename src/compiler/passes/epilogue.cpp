@@ -192,35 +192,50 @@ bool hasOneElement(const Value* value) {
                                                    [](const Dim& dim) { return dim.is(1); }));
 }
 
-// Cast(MatMulInteger) * scale -> a product with real results
-bool scaleIntegerProduct(Rewriter& rewriter, Node& node) {
+// Cast(integer product) * scale -> a product with real results. The scale may differ between the columns.
+bool scaleSums(Rewriter& rewriter, Node& node, const Node* (*productOf)(const Value* sums)) {
   for (size_t side : {0, 1}) {
     Value *sums = node.input(side), *scale = node.input(1 - side);
     const Node* cast = producer(sums, "Cast");
-    const Node* product = cast && hasSingleUse(sums) ? producer(cast->input(0), "MatMulInteger") : nullptr;
+    const Node* product = cast && hasSingleUse(sums) ? productOf(cast->input(0)) : nullptr;
     if (!product || !hasSingleUse(cast->input(0)) || !hasOneElement(product->input(2))) continue;
-    if (node.output()->type.dtype != DType::Float32 || !sameType(sums, node.output()) || !hasOneElement(scale))
-      continue;
+    if (node.output()->type.dtype != DType::Float32 || !sameType(sums, node.output())) continue;
+    Value* factor = hasOneElement(scale) ? scale : asBias(rewriter, scale, node.output());
+    if (!factor) continue;
     std::vector<Value*> inputs = product->inputs;
     inputs.resize(4, nullptr);
-    inputs.push_back(scale);
-    Node* scaled = rewriter.add(kMaxDomain, "MatMulInteger", std::move(inputs), {}, {cast, &node, product});
+    inputs.push_back(factor);
+    Node* scaled =
+        rewriter.add(kMaxDomain, product->op(), std::move(inputs), product->attributes, {cast, &node, product});
     return rewriter.replace(&node, scaled->output());
   }
   return false;
 }
 
+bool scaleIntegerProduct(Rewriter& rewriter, Node& node) {
+  return scaleSums(rewriter, node, [](const Value* sums) -> const Node* { return producer(sums, "MatMulInteger"); });
+}
+
+// What its kernel finishes; not depthwise ones.
+bool scaleIntegerConv(Rewriter& rewriter, Node& node) {
+  return scaleSums(rewriter, node, [](const Value* sums) -> const Node* {
+    const Node* conv = ownProducer(sums, "ConvInteger");
+    return conv && readers::readGroups(conv->attributes) == 1 ? conv : nullptr;
+  });
+}
+
 bool addToIntegerProduct(Rewriter& rewriter, Node& node) {
-  constexpr size_t kAddend = 5;
+  constexpr size_t kFactor = 4, kAddend = 5;
   for (size_t side : {0, 1}) {
-    Node* product = ownProducer(node.input(side), "MatMulInteger");
-    if (!product || product->input(kAddend) || !hasSingleUse(node.input(side))) continue;
+    Node* product = localProducer(node.input(side));
+    if (!product || !(product->isOwn("MatMulInteger") || product->isOwn("ConvInteger"))) continue;
+    if (!product->input(kFactor) || product->input(kAddend) || !hasSingleUse(node.input(side))) continue;
     if (!sameType(node.input(side), node.output())) continue;
     Value* addend = asBias(rewriter, node.input(1 - side), node.output());
     if (!addend) continue;
     std::vector<Value*> inputs = product->inputs;
     inputs.push_back(addend);
-    return replaceProduct(rewriter, *product, node, std::move(inputs), {});
+    return replaceProduct(rewriter, *product, node, std::move(inputs), product->attributes);
   }
   return false;
 }
@@ -273,8 +288,14 @@ constexpr Rule kRules[] = {
     {"", "LayerNormalization", fuseAddNorm},
 };
 
+constexpr Rule kConvolutionRules[] = {{"", "Mul", scaleIntegerConv}, {"", "Add", addToIntegerProduct}};
+
 }  // namespace
 
 void fuseEpilogues(Rewriter& rewriter) { applyRules(rewriter, kRules); }
+
+void scaleConvolutions(Rewriter& rewriter) {
+  if (!rewriter.options().accelerator) applyRules(rewriter, kConvolutionRules);
+}
 
 }  // namespace max

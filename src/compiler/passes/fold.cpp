@@ -49,7 +49,9 @@ std::vector<Ref<Tensor>> evaluateNode(const Node& node) {
 
 class Folder {
  public:
-  explicit Folder(Rewriter& rewriter) : rewriter_(rewriter), budget_(*rewriter.options().budget) {}
+  // `keeps`: an operator that stays as it is.
+  explicit Folder(Rewriter& rewriter, std::string_view keeps = {})
+      : rewriter_(rewriter), budget_(*rewriter.options().budget), keeps_(keeps) {}
 
   void run() {
     const std::vector<Node*> nodes = rewriter_.graph().nodes();
@@ -57,7 +59,7 @@ class Folder {
       checkInterrupt();
       if (!isLive(*node) || hasTrait(*node, kTraitControlFlow)) continue;
       foldElements(*node);
-      if (isLive(*node) && isFoldable(*node)) foldNode(*node);
+      if (isLive(*node) && !node->is(keeps_) && isFoldable(*node)) foldNode(*node);
     }
   }
 
@@ -114,11 +116,14 @@ class Folder {
 
   Rewriter& rewriter_;
   CompileBudget& budget_;
+  std::string_view keeps_;
 };
 
 }  // namespace
 
 void foldConstants(Rewriter& rewriter) { Folder(rewriter).run(); }
+
+void foldQuantized(Rewriter& rewriter) { Folder(rewriter, "DequantizeLinear").run(); }
 
 void inferTypes(Rewriter& rewriter) { rewriter.graph().inferTypes(); }
 

@@ -8,6 +8,7 @@
 #include "graph/readers/matrix.h"
 #include "graph/readers/quantization.h"
 #include "graph/readers/resize.h"
+#include "graph/readers/windows.h"
 
 namespace max {
 
@@ -225,14 +226,137 @@ bool joinIntegers(Rewriter& rewriter, Node& node) {
   return sameType(joined->output(), node.output()) && rewriter.replace(&node, joined->output());
 }
 
+// Whether `to`, quantised, is what some integers are already.
+bool isQuantizedBefore(const Node& quantize, const QuantizedValue& to) {
+  const Node* move = localProducer(quantize.input(0));
+  if (!move) return false;
+  const Value* real = movesElements(*move) ? move->input(0) : quantize.input(0);
+  const auto from = dequantized(real);
+  return from && sameScale(*from, to);
+}
+
+// Exporters quantise a value for each of its readers.
+bool quantizeOnce(Rewriter& rewriter, Node& node) {
+  const auto to = quantized(node);
+  if (!to || !localProducer(node.output())) return false;
+  for (const Use& use : node.input(0)->uses) {
+    if (use.node == &node) return false;  // the first of all
+    const auto other =
+        use.node->graph == node.graph && use.node->is("QuantizeLinear") ? quantized(*use.node) : std::nullopt;
+    if (other && use.index == 0 && sameScale(*other, *to)) return rewriter.replace(&node, use.node->output());
+  }
+  return false;
+}
+
+// The same node with a zero point of uint8.
+Value* withoutSign(Rewriter& rewriter, const Node& node, Value* first, const QuantizedValue& own) {
+  Ref<Tensor> zero = Tensor::allocate(DType::UInt8, own.scale->constant->shape());
+  *static_cast<uint8_t*>(zero->mutableData()) = static_cast<uint8_t>(own.zeroNumber() + 128);
+  Attributes attributes = node.attributes;
+  if (node.is("QuantizeLinear")) attributes.erase("output_dtype");
+  return rewriter
+      .add("", node.op(), {first, node.input(1), rewriter.constant(std::move(zero))}, std::move(attributes), {&node})
+      ->output();
+}
+
+// Values of int8 that are only dequantised become uint8: products of bytes take one factor without sign.
+bool dropSign(Rewriter& rewriter, Node& node) {
+  const auto to = quantized(node);
+  const Value* old = node.output();
+  if (!to || to->dtype() != DType::Int8 || old->isOutput() || isQuantizedBefore(node, *to)) return false;
+  const std::vector<Use> uses = old->uses;
+  for (const Use& use : uses)
+    if (use.node->graph != old->graph || use.index != 0 || !dequantized(use.node->output())) return false;
+  Value* numbers = withoutSign(rewriter, node, node.input(0), *to);
+  for (const Use& use : uses) {
+    Value* real = withoutSign(rewriter, *use.node, numbers, *dequantized(use.node->output()));
+    if (!rewriter.replace(use.node, real)) return false;
+  }
+  return true;
+}
+
+// A vector over axis `axis` of the results, whose last one is 0.
+Value* alongAxis(Rewriter& rewriter, const std::vector<float>& numbers, int axis) {
+  Shape shape{static_cast<int64_t>(numbers.size())};
+  for (int i = 0; i < axis; ++i) shape.push(1);
+  Ref<Tensor> result = Tensor::allocate(DType::Float32, shape);
+  std::copy(numbers.begin(), numbers.end(), static_cast<float*>(result->mutableData()));
+  return rewriter.constant(std::move(result));
+}
+
+// Integer sums times their unit, and the bias. `axis` of the results, from the last one on, is that of the filters.
+bool finishSums(Rewriter& rewriter, Node& node, Value* sums, const QuantizedValue& x, const Tensor& scales,
+                const std::vector<double>* bias, int axis) {
+  std::vector<float> units(static_cast<size_t>(scales.count()));
+  for (size_t i = 0; i < units.size(); ++i)
+    units[i] = static_cast<float>(x.scaleNumber()) * static_cast<float>(elementOf(scales, static_cast<int64_t>(i)));
+  Attributes attributes;
+  attributes.set("to", onnxFromDType(DType::Float32));
+  Value* real = rewriter.add("", "Cast", {sums}, std::move(attributes), {&node})->output();
+  real = rewriter.add("", "Mul", {real, alongAxis(rewriter, units, axis)}, {}, {&node})->output();
+  if (bias) {
+    const std::vector<float> numbers(bias->begin(), bias->end());
+    real = rewriter.add("", "Add", {real, alongAxis(rewriter, numbers, axis)}, {}, {&node})->output();
+  }
+  return sameType(real, node.output()) && rewriter.replace(&node, real);
+}
+
+// Products whose results stay real numbers.
+bool lowerRealConv(Rewriter& rewriter, Node& node) {
+  const auto x = dequantized(node.input(0));
+  const auto w = x ? weightsOf(rewriter, node.input(1), 0) : std::nullopt;
+  const auto bias = w ? biasOf(node.input(2), w->filters) : std::nullopt;
+  if (!bias || readers::readGroups(node.attributes) != 1 || w->values->shape().rank() < 3) return false;
+  Node* conv = rewriter.add("", "ConvInteger", {x->value, rewriter.constant(w->values), zeroOf(rewriter, *x), w->zero},
+                            node.attributes, {&node});
+  return finishSums(rewriter, node, conv->output(), *x, *w->scale->constant, node.input(2) ? &*bias : nullptr,
+                    w->values->shape().rank() - 2);
+}
+
+bool lowerRealProduct(Rewriter& rewriter, Node& node, bool isTransposed, Value* addend) {
+  const auto x = dequantized(node.input(0));
+  const auto w = x ? weightsOf(rewriter, node.input(1), isTransposed ? 0 : 1) : std::nullopt;
+  const auto bias = w ? biasOf(addend, w->filters) : std::nullopt;
+  if (!bias || w->values->shape().rank() != 2) return false;
+  const Ref<Tensor> matrix = isTransposed ? filtersOf(*w->values, false, 2) : w->values;
+  Node* product = rewriter.add("", "MatMulInteger",
+                               {x->value, rewriter.constant(matrix), zeroOf(rewriter, *x), w->zero}, {}, {&node});
+  return finishSums(rewriter, node, product->output(), *x, *w->scale->constant, addend ? &*bias : nullptr, 0);
+}
+
+bool lowerRealMatMul(Rewriter& rewriter, Node& node) {
+  if (lowerRealProduct(rewriter, node, false, nullptr)) return true;
+  const auto a = dequantized(node.input(0)), b = dequantized(node.input(1));
+  if (!a || !b || b->value->constant) return false;
+  Node* product =
+      rewriter.add("", "MatMulInteger", {a->value, b->value, zeroOf(rewriter, *a), zeroOf(rewriter, *b)}, {}, {&node});
+  return finishSums(rewriter, node, product->output(), *a, *b->scale->constant, nullptr, 0);
+}
+
+bool lowerRealGemm(Rewriter& rewriter, Node& node) {
+  const readers::Product reader(node.attributes);
+  if (reader.alpha != 1 || reader.transposesA || (node.input(2) && reader.beta != 1)) return false;
+  return lowerRealProduct(rewriter, node, reader.transposesB, node.input(2));
+}
+
+constexpr Rule kFirstRules[] = {{"", "QuantizeLinear", quantizeOnce}, {"", "QuantizeLinear", dropSign}};
+
 constexpr Rule kRules[] = {
     {"", "QuantizeLinear", lowerConv},    {"", "QuantizeLinear", lowerMatMul},
     {"", "QuantizeLinear", lowerGemm},    {"", "QuantizeLinear", lowerDynamicMatMul},
     {"", "QuantizeLinear", moveIntegers}, {"", "QuantizeLinear", joinIntegers},
 };
 
+// What no QuantizeLinear follows.
+constexpr Rule kRealRules[] = {
+    {"", "Conv", lowerRealConv}, {"", "MatMul", lowerRealMatMul}, {"", "Gemm", lowerRealGemm}};
+
 }  // namespace
 
-void computeInIntegers(Rewriter& rewriter) { applyRules(rewriter, kRules); }
+void computeInIntegers(Rewriter& rewriter) {
+  applyRules(rewriter, kFirstRules);
+  applyRules(rewriter, kRules);
+  applyRules(rewriter, kRealRules);
+}
 
 }  // namespace max

@@ -226,6 +226,15 @@ void inferExpandConv(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
+// After the inputs of ONNX's ConvInteger: a factor for all sums or for each filter, which makes them float32, and a
+// number for each filter that is added then.
+void inferScaledConv(InferContext& context) {
+  inferFusedConv<1, 5, SIZE_MAX, 2>(context);
+  if (context.has(5) && !context.has(4)) context.fail("numbers are added to results without a factor");
+  if (context.ranked(1)) checkQuantization(context, 4, context.dims(1)[0]);
+  context.setDType(0, context.has(4) ? DType::Float32 : DType::Int32);
+}
+
 // After the inputs of ONNX's QLinearConv: a residual with its scale and zero point, or, last, a number for each filter,
 // and before that the scale and zero point of their sum.
 void inferFusedQuantizedConv(InferContext& context) {
@@ -265,8 +274,8 @@ const OpSchema kSchemas[] = {
     {kMaxDomain, "ConvTranspose", 2, 3, 1, 1, "T,T,T->T; T=float", inferFusedConvTranspose, 0, 0,
      "activation=s activation_alpha=f activation_beta=f auto_pad=s{NOTSET,VALID,SAME_UPPER,SAME_LOWER,} dilations=I "
      "group=i[1..] kernel_shape=I output_padding=I output_shape=I pads=I strides=I"},
-    {kMaxDomain, "ConvInteger", 2, 4, 1, 1, "A,B,A,B->int32; A=int8|uint8; B=int8|uint8",
-     inferFusedConv<1, SIZE_MAX, SIZE_MAX, 2>, 0, 0, "dilations=I group=i[1..] pads=I strides=I"},
+    {kMaxDomain, "ConvInteger", 2, 6, 1, 1, "A,B,A,B,float32,float32->*; A=int8|uint8; B=int8|uint8", inferScaledConv,
+     0, 0, "dilations=I group=i[1..] pads=I strides=I"},
     {kMaxDomain, "QLinearConv", 8, 15, 1, 1,
      "A,float32,A,B,float32,B,float32,Y,int32,R,float32,R,float32,Z,float32->*; A=int8|uint8; B=int8|uint8; "
      "Y=int8|uint8; R=int8|uint8; Z=int8|uint8",

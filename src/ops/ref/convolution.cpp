@@ -150,9 +150,24 @@ Convolution<int64_t> integerConvolution(const Call& call, size_t weightInput, si
   return convolution;
 }
 
-template <Layout kLayout>
 void convInteger(const Call& call) {
-  store(call.out(), integerConvolution<kLayout>(call, 1, 2, 3).output);
+  store(call.out(), integerConvolution<Layout::ChannelsFirst>(call, 1, 2, 3).output);
+}
+
+// Perhaps with a factor and a number to add, in float32.
+void scaledConvInteger(const Call& call) {
+  const std::vector<int64_t> sums = integerConvolution<Layout::ChannelsLast>(call, 1, 2, 3).output;
+  if (!call.has(4)) return store(call.out(), sums);
+  const std::vector<double> factors = loadScales(call, 4);
+  const std::vector<double> addends = call.has(5) ? load<double>(call.in(5)) : std::vector<double>();
+  std::vector<double> y(sums.size());
+  WorkCounter work;
+  for (size_t i = 0; i < y.size(); ++i, work.pass(8)) {
+    const auto factor = static_cast<float>(factors[i % factors.size()]);
+    const float product = static_cast<float>(static_cast<int32_t>(sums[i])) * factor;
+    y[i] = addends.empty() ? product : product + static_cast<float>(addends[i % addends.size()]);
+  }
+  store(call.out(), y);
 }
 
 // The sum of a quantised number and another one, or one of its channel, quantised again. In float32, like
@@ -394,13 +409,13 @@ void deformConv(const Call& call) {
 const OpRow kRows[] = {
     {"", "Col2Im", kReference<col2Im>},
     {"", "Conv", kReference<conv>},
-    {"", "ConvInteger", kReference<convInteger<Layout::ChannelsFirst>>},
+    {"", "ConvInteger", kReference<convInteger>},
     {"", "QLinearConv", kReference<quantizedConv>},
     {"", "ConvTranspose", kReference<convTranspose<Layout::ChannelsFirst>>},
     {kMaxDomain, "Conv", kReference<fusedConv>},
     {kMaxDomain, "ExpandConv", kReference<expandConv>},
     {kMaxDomain, "ConvTranspose", kReference<convTranspose<Layout::ChannelsLast>>},
-    {kMaxDomain, "ConvInteger", kReference<convInteger<Layout::ChannelsLast>>},
+    {kMaxDomain, "ConvInteger", kReference<scaledConvInteger>},
     {kMaxDomain, "QLinearConv", kReference<fusedQuantizedConv>},
     {"", "DeformConv", kReference<deformConv>},
 };

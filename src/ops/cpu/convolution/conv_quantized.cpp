@@ -163,10 +163,11 @@ bool accepts(const OpRequest& request) {
   const IntegerGemmTable& table = integerGemmTable();
   const Pieces pieces(table, request.node.attributes, w.shape, x.dtype == DType::Int8);
   if (!isDepthwiseBytes(w.shape, groups) && isMostlyPadding(table, pieces, w.shape, groups)) return false;
-  // Depthwise kernels add nothing to results.
-  if (request.has(kInputs.addends) && kInputs.addends && isDepthwiseBytes(w.shape, groups)) return false;
+  // Depthwise kernels add nothing to results, and make no real numbers.
+  for (const size_t input : {kInputs.addends, kInputs.factor})
+    if (input && request.has(input) && isDepthwiseBytes(w.shape, groups)) return false;
   return hasCount(request, kInputs.xZero, 1) && hasCount(request, kInputs.wZero, filters) &&
-         hasCount(request, kInputs.wScale, filters);
+         hasCount(request, kInputs.wScale, filters) && hasCount(request, kInputs.factor, filters);
 }
 
 template <const Inputs& kInputs>
@@ -186,7 +187,7 @@ class QuantizedConv final : public OpKernel {
     chunk_ = (panels_ + std::min(panels_, wanted / tasks + 1) - 1) / std::min(panels_, wanted / tasks + 1);
     placeScratch(std::max(request.lanes, 1));
     const std::vector<const void*> constants = operands_.constants();
-    if (kRequantizes && !constants.empty()) {
+    if (scales() && !constants.empty()) {
       known_.resize(3 * static_cast<size_t>(padded() * shape_.groups));
       const Parameters known = parametersIn(reinterpret_cast<std::byte*>(known_.data()));
       loadFactors({constants.data(), nullptr, nullptr, 1}, known);
@@ -198,7 +199,7 @@ class QuantizedConv final : public OpKernel {
   size_t scratchBytes() const override { return bytes_; }
 
   void run(const OpContext& context) const override {
-    if (kRequantizes && known_.empty()) loadFactors(context, parametersIn(context.scratch));
+    if (scales() && known_.empty()) loadFactors(context, parametersIn(context.scratch));
     const ConvRows<uint8_t>::Source source{&rows_, input(context), zeros(context)};
     const RequantizedSum sum = operands_.sum(context);
     Requantization how = kRequantizes ? operands_.requantization(context, nullptr, nullptr, sum) : Requantization{};
@@ -219,6 +220,9 @@ class QuantizedConv final : public OpKernel {
 
  private:
   static constexpr bool kRequantizes = kInputs.requantizes();
+
+  // Sums become other numbers.
+  bool scales() const { return kRequantizes || operands_.hasFactor(); }
 
   // Tiles of output pixels, panels of a group's filters, and the memory of a lane.
   struct Part {
@@ -352,20 +356,21 @@ class QuantizedConv final : public OpKernel {
     tile.pieceStride = blocks_.mostRows();
     tile.words = pieces_.words;
     tile.outStride = shape_.filters;
-    tile.how = kRequantizes ? &how : nullptr;
+    tile.how = scales() ? &how : nullptr;
     WorkCounter work;
     for (int64_t panel = part.firstPanel; panel < part.lastPanel; ++panel) {
       const int64_t column = panel * table_.panelColumns;
       tile.columns = std::min<int64_t>(table_.panelColumns, shape_.groupFilters() - column);
       tile.b = filters.words + column * tile.pieces * tile.words;
       if (table_.usesBytes) {
-        tile.rowFactors = kRequantizes ? nullptr : rowFactors;  // the bias has them
+        tile.rowFactors = scales() ? nullptr : rowFactors;  // the bias has them
         tile.columnSums = filters.columnSums + column;
         tile.columnFactors = filters.hasFactors ? filters.columnFactors + column : nullptr;
       }
       how.factors = factors + column;
       how.bias = reinterpret_cast<const int32_t*>(factors) + padded() * shape_.groups + column;
-      if (operands_.hasAddends()) sum.addends = factors + 2 * padded() * shape_.groups + column;
+      const float* addends = operands_.hasAddends() ? factors + 2 * padded() * shape_.groups + column : nullptr;
+      (kRequantizes ? sum.addends : how.addends) = addends;
       for (int64_t at = part.firstTile; at < part.lastTile; ++at, work.pass(16 + 8 * tile.pieces * tile.words)) {
         const int64_t row = blocks_.firstRow(at), place = row * shape_.filters + part.group * shape_.groupFilters();
         tile.rows = rows + (row - first);
@@ -377,8 +382,9 @@ class QuantizedConv final : public OpKernel {
   }
 
   void placeResult(const OpContext& context, IntegerTile& tile, int64_t at, std::byte* memory) const {
-    tile.c = kRequantizes ? reinterpret_cast<int32_t*>(memory + tileAt_) : context.out<int32_t>() + at;
-    tile.ldc = kRequantizes ? table_.panelColumns : shape_.filters;
+    tile.c = scales() ? reinterpret_cast<int32_t*>(memory + tileAt_) : context.out<int32_t>() + at;
+    tile.ldc = scales() ? table_.panelColumns : shape_.filters;
+    if (operands_.hasFactor()) tile.reals = context.out<float>() + at;
     if (!kRequantizes) return;
     tile.other = operands_.residual(context, at);
     tile.out = context.out<uint8_t>() + at;

@@ -10,14 +10,14 @@
 namespace max {
 
 // Which inputs the operands are; 0 = none (the first input is always the image). The residual is followed by its scale
-// and zero point; the result has those of the sum, if there is one.
+// and zero point; the result has those of the sum, if there is one. With a factor the result is real numbers.
 struct QuantizedInputs {
-  size_t w, xZero, wZero, xScale, wScale, yScale, yZero, bias, residual, sumScale, sumZero, addends;
+  size_t w, xZero, wZero, xScale, wScale, yScale, yZero, bias, residual, sumScale, sumZero, addends, factor;
 
   constexpr bool requantizes() const { return yZero != 0; }
 };
-inline constexpr QuantizedInputs kConvIntegerInputs{1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0},
-    kQLinearConvInputs{3, 2, 5, 1, 4, 6, 7, 8, 9, 12, 13, 14};
+inline constexpr QuantizedInputs kConvIntegerInputs{1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 5, 4},
+    kQLinearConvInputs{3, 2, 5, 1, 4, 6, 7, 8, 9, 12, 13, 14, 0};
 
 inline bool isByte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
 
@@ -54,11 +54,14 @@ class QuantizedOperands {
   float scale(const OpContext& context, size_t input, int64_t i = 0) const {
     return context.in<float>(input)[inputs_[input].shape.count() == 1 ? 0 : i];
   }
+  bool hasFactor() const { return has(at_.factor); }
   float factor(const OpContext& context, int64_t filter) const {
+    if (hasFactor()) return scale(context, at_.factor, filter);
     return scale(context, at_.xScale) * scale(context, at_.wScale, filter) / scale(context, at_.yScale);
   }
   float addend(const OpContext& context, int64_t filter) const {
-    return context.in<float>(at_.addends)[filter] / scale(context, at_.sumScale);
+    const float addend = context.in<float>(at_.addends)[filter];
+    return hasFactor() ? addend : addend / scale(context, at_.sumScale);
   }
   int32_t bias(const OpContext& context, int64_t filter) const {
     return has(at_.bias) ? context.in<int32_t>(at_.bias)[filter] : 0;
@@ -67,8 +70,8 @@ class QuantizedOperands {
   // The contents of what factors, bias and addends are made of, if all are known now; else empty.
   std::vector<const void*> constants() const {
     std::vector<const void*> data(inputs_.size());
-    for (const size_t i :
-         {at_.xScale, at_.xZero, at_.wScale, at_.yScale, at_.bias, at_.addends, hasAddends() ? at_.sumScale : 0}) {
+    for (const size_t i : {at_.xScale, at_.xZero, at_.wScale, at_.yScale, at_.bias, at_.addends, at_.factor,
+                           hasAddends() ? at_.sumScale : 0}) {
       if (!has(i)) continue;
       const Tensor* constant = inputs_[i].constant;
       if (!constant || !constant->hasContents() || !constant->isAligned()) return {};
