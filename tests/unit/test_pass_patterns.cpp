@@ -271,6 +271,52 @@ TEST(ConvPass, InputScaleJoins) {
   EXPECT_EQ(compileAndCompare(build, {{2, 3, 6, 6}}), "Transpose*2 max.Conv");
 }
 
+// The branches that RepVGG, MobileOne and FastViT train, and that exporters keep.
+Value* branches(Builder& b, Value* x, int64_t depth, int64_t groups, int64_t stride) {
+  const auto conv = [&](int64_t size) {
+    const Attributes attributes = attrs({{"pads", list({size / 2, size / 2, size / 2, size / 2})},
+                                         {"strides", list({stride, stride})},
+                                         {"group", groups}});
+    return b.op("Conv", {x, b.random({8, depth, size, size}), b.random({8})}, attributes);
+  };
+  return b.op("Add", {b.op("Add", {conv(1), conv(5)}), conv(3)});
+}
+
+TEST(ConvPass, BranchesJoin) {
+  for (int64_t groups : {1, 2, 8})
+    for (int64_t stride : {1, 2}) {
+      const auto build = [&](Builder& b) {
+        Value* x = b.input({b.symbol("n"), 8, 9, 8});
+        Value* y = branches(b, x, 8 / groups, groups, stride);
+        if (stride == 1)
+          y = b.op("Add", {b.op("BatchNormalization",
+                                {x, b.random({8}), b.random({8}), b.random({8}), b.random({8}, 0.5f, 2)}),
+                           y});
+        b.output(b.op("Relu", {y}));
+      };
+      EXPECT_EQ(compileAndCompare(build, {{2, 8, 9, 8}}), "Transpose*2 max.Conv");
+    }
+}
+
+TEST(ConvPass, OtherBranchesStay) {
+  // Other pixels, other groups, a result that has another reader, and an identity without a scale.
+  const auto build = [](Builder& b) {
+    Value* x = b.input({b.symbol("n"), 8, 9, 8});
+    const auto conv = [&](int64_t depth, int64_t size, int64_t pad, int64_t dilation) {
+      const Attributes attributes = attrs(
+          {{"pads", list({pad, pad, pad, pad})}, {"dilations", list({dilation, dilation})}, {"group", 8 / depth}});
+      return b.op("Conv", {x, b.random({8, depth, size, size})}, attributes);
+    };
+    b.output(b.op("Add", {conv(8, 3, 2, 2), conv(8, 3, 1, 1)}));
+    b.output(b.op("Add", {conv(4, 3, 1, 1), conv(8, 3, 1, 1)}));
+    Value* read = conv(8, 1, 0, 1);
+    b.output(read);
+    b.output(b.op("Add", {read, conv(8, 1, 0, 1)}));
+    b.output(b.op("Add", {x, conv(8, 1, 0, 1)}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 8, 9, 8}}), "Add Transpose*6 max.Conv*7");
+}
+
 TEST(ConvPass, SqueezedBiasJoins) {
   const auto build = [](Builder& b) {
     Value* x = b.input({b.symbol("n"), 3, 9, 1});
@@ -311,6 +357,31 @@ TEST(AttentionPass, ScaledOperandsAndPlainLayouts) {
     b.output(b.op("MatMul", {b.op("Softmax", {scores}), v}));
   };
   EXPECT_EQ(compileAndCompare(build, {{2, 3, 5, 4}, {2, 3, 7, 4}, {2, 3, 7, 4}}), "max.Attention");
+}
+
+// As PyTorch writes scaled_dot_product_attention with a mask and shared heads of keys: keys are transposed in three
+// dimensions, and rows whose keys are all masked are guarded.
+TEST(AttentionPass, PyTorchForm) {
+  const auto build = [](Builder& b) {
+    const Dim batch = b.symbol("batch");
+    Value* q = b.input({batch, 6, 5, 4});
+    const auto repeated = [&](Value* x) {
+      Value* wide = b.op("Expand", {b.op("Unsqueeze", {x, b.ints({2})}), b.ints({1, 1, 3, 1, 1})});
+      return b.op("Reshape", {wide, b.ints({-1, 6, 7, 4})});
+    };
+    Value* k = repeated(b.input({batch, 2, 7, 4}));
+    Value* v = repeated(b.input({batch, 2, 7, 4}));
+    Value* flat = b.op("Transpose", {b.op("Reshape", {k, b.ints({-1, 7, 4})})}, attrs({{"perm", list({0, 2, 1})}}));
+    Value* t = b.op("Reshape", {flat, b.ints({-1, 6, 4, 7})});
+    std::vector<float> hidden(5 * 7);
+    for (size_t i = 0; i < hidden.size(); ++i)
+      hidden[i] = i / 7 == 2 || i % 7 > i / 7 ? -std::numeric_limits<float>::infinity() : 0;  // no key for query 2
+    Value* mask = b.graph->addConstant(Tensor::copyOf(DType::Float32, {5, 7}, hidden.data()));
+    Value* scores = b.op("MatMul", {b.op("Mul", {q, b.scalar(0.7f)}), b.op("Mul", {t, b.scalar(0.7f)})});
+    Value* p = b.op("Softmax", {b.op("Add", {scores, mask})}, attrs({{"axis", int64_t{-1}}}));
+    b.output(b.op("MatMul", {b.op("Where", {b.op("IsNaN", {p}), b.scalar(0), p}), v}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 6, 5, 4}, {2, 2, 7, 4}, {2, 2, 7, 4}}), "max.Attention");
 }
 
 TEST(Epilogue, SumBeforeLayerNorm) {

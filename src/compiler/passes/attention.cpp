@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // softmax(Q K' * scale + mask) V becomes max.Attention, with the transposes
-// around it absorbed into the layouts of its operands.
+// around it absorbed into the layouts of its operands, and without copies of
+// the keys and values that several heads of queries share.
 #include <algorithm>
 #include <array>
 #include <string>
@@ -47,6 +48,7 @@ struct Attention {
   Node* scores = nullptr;  // Q K'
   Value* mask = nullptr;
   Node* softmax = nullptr;
+  bool zeroesMasked = false;
   Node* output = nullptr;  // P V
   std::vector<const Node*> origins;
 };
@@ -79,16 +81,29 @@ std::optional<Attention> matchScores(Attention found, Value* scores) {
   return std::nullopt;
 }
 
+// Where(IsNaN(P), 0, P): PyTorch's guard for rows whose keys are all masked.
+void matchGuard(Attention& found, const Value* weights) {
+  Node* where = producer(weights, "Where");
+  Node* isNan = where && isScalar(where->input(1), 0) ? producer(where->input(0), "IsNaN") : nullptr;
+  const Value* guarded = isNan ? isNan->input(0) : nullptr;
+  if (!guarded || guarded != where->input(2) || guarded->uses.size() != 2 || guarded->isOutput()) return;
+  if (!hasSingleUse(where->input(0)) || !sameType(guarded, weights)) return;
+  found.softmax = producer(guarded, "Softmax");
+  found.zeroesMasked = true;
+  found.origins = {where, isNan};
+}
+
 std::optional<Attention> matchAttention(Node& output) {
   Attention found;
   found.output = &output;
   found.softmax = producer(output.input(0), "Softmax");
+  if (!found.softmax) matchGuard(found, output.input(0));
   if (!found.softmax || !isPlainProduct(&output) || !hasSingleUse(output.input(0))) return std::nullopt;
   const readers::Product product(output.attributes);
   if (product.transposesA || product.alpha != 1) return std::nullopt;
   if (!isRank4(output.output()) || output.output()->type.dtype != DType::Float32) return std::nullopt;
   if (readers::readAxis(found.softmax->attributes, -1, 4) != 3) return std::nullopt;
-  found.origins = {found.softmax};
+  found.origins.push_back(found.softmax);
   Value* scores = found.softmax->input(0);
   return matchScores(std::move(found), scores);
 }
@@ -107,6 +122,23 @@ bool shapesAgree(const Attention& found) {
   return depthOfK == depthOfV;
 }
 
+// Keys or values before Unsqueeze, Expand and Reshape repeat each of their heads; NULL if nothing does.
+Value* beforeRepeat(const Value* value) {
+  const Node* join = producer(value, "Reshape");
+  const Node* expand = join ? producer(join->input(0), "Expand") : nullptr;
+  const Node* split = expand ? localProducer(expand->input(0)) : nullptr;
+  if (!split || !hasTrait(*split, kTraitView) || !isRanked(join->input(0)) || rankOf(join->input(0)) != 5)
+    return nullptr;
+  Value* heads = split->input(0);
+  if (!isRank4(heads)) return nullptr;
+  SymbolicShape repeated = heads->type.dims, once = repeated, joined = repeated;
+  repeated.insert(repeated.begin() + 2, join->input(0)->type.dims[2]);
+  once.insert(once.begin() + 2, Dim(1));
+  joined[1] = product(repeated, 1, 3);
+  const bool repeats = split->output()->type.dims == once && join->input(0)->type.dims == repeated;
+  return repeats && value->type.dims == joined ? heads : nullptr;
+}
+
 Value* maskOfRank4(Rewriter& rewriter, Value* mask, const Node* origin) {
   if (!mask || rankOf(mask) == 4) return mask;
   std::vector<int64_t> axes;
@@ -118,9 +150,14 @@ bool attentionFromSoftmax(Rewriter& rewriter, Node& node) {
   const auto found = matchAttention(node);
   if (!found || !shapesAgree(*found)) return false;
   const readers::Product scores(found->scores->attributes), output(node.attributes);
+  Value *keys = beforeRepeat(found->scores->input(1)), *values = beforeRepeat(node.input(1));
+  if (!keys || !values || !(keys->type.dims[1] == values->type.dims[1])) {
+    keys = found->scores->input(1);
+    values = node.input(1);
+  }
   const Placed q = place(found->scores->input(0), operandLayout(scores.transposesA, false));
-  const Placed k = place(found->scores->input(1), operandLayout(scores.transposesB, true));
-  const Placed v = place(node.input(1), operandLayout(output.transposesB, false));
+  const Placed k = place(keys, operandLayout(scores.transposesB, true));
+  const Placed v = place(values, operandLayout(output.transposesB, false));
   if (!q.value || !k.value || !v.value) return false;
   Value* result = node.output();
   Node* transpose = singleUser(result);
@@ -132,6 +169,7 @@ bool attentionFromSoftmax(Rewriter& rewriter, Node& node) {
   attributes.set("layout_v", v.layout);
   attributes.set("layout_out", std::string(swapped ? "BSHD" : "BHSD"));
   attributes.set("scale", scores.alpha);
+  if (found->zeroesMasked) attributes.set("zero_masked", int64_t{1});
   std::vector<Value*> inputs{q.value, k.value, v.value};
   if (Value* mask = maskOfRank4(rewriter, found->mask, &node)) inputs.push_back(mask);
   std::vector<const Node*> origins = found->origins;

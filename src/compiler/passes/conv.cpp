@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Folds scales, shifts and zero borders around convolutions into their weights, bias and pads; BatchNormalization is a
-// scale and a shift.
+// scale and a shift. Convolutions of one input whose sum is wanted become one.
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "base/scaled_storage.h"
 #include "base/thread_pool.h"
@@ -194,10 +195,115 @@ bool absorbInputScale(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, conv->output());
 }
 
+// For each tap of `inner` the index of the tap of `outer` that reads the same pixel; empty if one has none.
+std::vector<int64_t> tapsWithin(const readers::Windows& outer, const readers::Windows& inner) {
+  if (outer.isSame() || inner.isSame()) return {};
+  std::vector<int64_t> taps{0};
+  for (size_t axis = 0; axis < outer.axes.size(); ++axis) {
+    const readers::Window &wide = outer.axes[axis], &narrow = inner.axes[axis];
+    if (wide.stride != narrow.stride) return {};
+    std::vector<int64_t> all;
+    for (int64_t tap : taps)
+      for (int64_t i = 0; i < narrow.size; ++i) {
+        const int64_t pixel = wide.padBegin - narrow.padBegin + i * narrow.dilation;
+        if (pixel < 0 || pixel % wide.dilation != 0 || pixel / wide.dilation >= wide.size) return {};
+        all.push_back(tap * wide.size + pixel / wide.dilation);
+      }
+    taps = std::move(all);
+  }
+  return taps;
+}
+
+readers::Windows windowsOf(const Node& conv) {
+  const Shape& shape = conv.input(1)->constant->shape();
+  return readers::readWindows(conv.attributes, shape.dims().subspan(2));
+}
+
+// conv(x) + conv'(x), of which the second has no taps that the first lacks, as one convolution; NULL if there is none.
+Value* sumOfConvs(Rewriter& rewriter, const Node& node, const Node& conv, const Node& other) {
+  const Tensor &wide = *conv.input(1)->constant, &narrow = *other.input(1)->constant;
+  const Shape &shape = wide.shape(), &shapeOfOther = narrow.shape();
+  if (conv.input(0) != other.input(0) || shape.rank() < 3 || shape.rank() != shapeOfOther.rank()) return nullptr;
+  if (shape[0] != shapeOfOther[0] || shape[1] != shapeOfOther[1]) return nullptr;
+  if (readers::readGroups(conv.attributes) != readers::readGroups(other.attributes)) return nullptr;
+  const std::vector<int64_t> taps = tapsWithin(windowsOf(conv), windowsOf(other));
+  size_t& budget = rewriter.options().budget->folded;
+  if (taps.empty() || wide.bytes() > budget) return nullptr;
+  budget -= wide.bytes();
+  Ref<Tensor> sum = Tensor::allocate(DType::Float32, shape);
+  auto* to = static_cast<float*>(sum->mutableData());
+  const Ref<Tensor> first = wide.aligned(), second = narrow.aligned();
+  std::copy_n(first->as<float>(), wide.count(), to);
+  const auto count = static_cast<int64_t>(taps.size());
+  const int64_t step = shape.product(2, shape.rank());
+  for (int64_t i = 0; i < narrow.count(); ++i)
+    to[i / count * step + taps[static_cast<size_t>(i % count)]] += second->as<float>()[i];
+  std::vector<float> bias = biasOf(conv, static_cast<size_t>(shape[0]));
+  const std::vector<float> more = biasOf(other, bias.size());
+  if (bias.size() != more.size()) return nullptr;
+  std::transform(bias.begin(), bias.end(), more.begin(), bias.begin(), std::plus<>());
+  Value* biasValue = rewriter.constant(tensorOf(bias, {shape[0]}));
+  return rewriter
+      .add("", "Conv", {conv.input(0), rewriter.constant(std::move(sum)), biasValue}, conv.attributes,
+           {&node, &other, &conv})
+      ->output();
+}
+
+bool joinConvs(Rewriter& rewriter, Node& node) {
+  Node* convs[] = {convBefore(node, node.input(0)), convBefore(node, node.input(1))};
+  for (size_t side : {0, 1}) {
+    if (!convs[0] || !convs[1]) return false;
+    Value* sum = sumOfConvs(rewriter, node, *convs[side], *convs[1 - side]);
+    if (sum) return rewriter.replace(&node, sum);
+  }
+  return false;
+}
+
+// x * scale + shift of channels, by which training lets a convolution be skipped, as a convolution of one tap; NULL if
+// `value` is something else that is not only read here.
+Node* scaleAsConv(Rewriter& rewriter, const Value* value, const Node& conv) {
+  Node* add = producer(value, "Add");
+  if (!add || !hasSingleUse(value)) return nullptr;
+  Node* mul = producer(add->input(0), "Mul");
+  if (!mul || !hasSingleUse(mul->output()) || mul->input(0) != conv.input(0)) return nullptr;
+  const auto scale = perChannel(mul->input(1), value), shift = perChannel(add->input(1), value);
+  const Shape& shape = conv.input(1)->constant->shape();
+  if (!scale || !shift || !sameType(mul->input(0), value) || shape.rank() < 3) return nullptr;
+  const int64_t depth = shape[1], groups = readers::readGroups(conv.attributes);
+  if (shape[0] != static_cast<int64_t>(scale->size()) || depth * groups != shape[0]) return nullptr;
+  Shape one = Shape::filled(shape.rank(), 1);
+  one[0] = shape[0];
+  one[1] = depth;
+  if (static_cast<size_t>(shape[0] * depth) > rewriter.options().budget->folded / sizeof(float)) return nullptr;
+  std::vector<float> weights(static_cast<size_t>(shape[0] * depth));
+  for (size_t i = 0; i < scale->size(); ++i)
+    weights[i * static_cast<size_t>(depth) + i % static_cast<size_t>(depth)] = (*scale)[i];
+  Value* bias = rewriter.constant(tensorOf(*shift, {shape[0]}));
+  Attributes attributes;
+  attributes.set("group", groups);
+  return rewriter.add("", "Conv", {conv.input(0), rewriter.constant(tensorOf(weights, one)), bias},
+                      std::move(attributes), {mul, add});
+}
+
+// conv(x) + (x * scale + shift)
+bool joinScale(Rewriter& rewriter, Node& node) {
+  for (size_t side : {0, 1}) {
+    Node* conv = convBefore(node, node.input(side));
+    Node* scale = conv ? scaleAsConv(rewriter, node.input(1 - side), *conv) : nullptr;
+    if (!scale) continue;
+    Value* sum = sumOfConvs(rewriter, node, *conv, *scale);
+    rewriter.retire(scale);
+    if (sum) return rewriter.replace(&node, sum);
+  }
+  return false;
+}
+
 constexpr Rule kRules[] = {
     {"", "BatchNormalization", foldBatchNorm},
     {"", "Mul", foldScale},
     {"", "Add", foldShift},
+    {"", "Add", joinConvs},
+    {"", "Add", joinScale},
     {"", "Conv", absorbPad},
     {"", "Conv", absorbInputScale},
 };

@@ -2,6 +2,7 @@
 // Matrix products become max.MatMul, which takes transposed operands, a scale and a bias.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "compiler/passes.h"
 #include "graph/readers/matrix.h"
@@ -100,6 +101,33 @@ std::optional<float> factorOf(const Node* node, const ScalarOperand& operand) {
   return std::nullopt;
 }
 
+// Reshape(Transpose(Reshape(x)) * c) -> Transpose(Reshape(x)) * c: PyTorch transposes the matrices of attention's keys
+// in three dimensions.
+bool transposeInFull(Rewriter& rewriter, Node& node) {
+  Node* scale = localProducer(node.input(0));
+  const ScalarOperand operand = scalarOperand(scale);
+  if (!operand || !factorOf(scale, operand)) scale = nullptr;
+  Node* transpose = producer(scale ? operand.value : node.input(0), "Transpose");
+  Node* flat = transpose && swapsLastTwo(permOf(*transpose)) ? producer(transpose->input(0), "Reshape") : nullptr;
+  if (!flat || !isRanked(flat->input(0)) || !isRanked(node.output()) || rankOf(node.output()) < 2) return false;
+  SymbolicShape dims = node.output()->type.dims;
+  const SymbolicShape& matrices = node.input(0)->type.dims;
+  if (!(dims.back() == matrices.back()) || !(dims.end()[-2] == matrices.end()[-2])) return false;
+  std::swap(dims.back(), dims.end()[-2]);
+  Value* view = flat->input(0)->type.dims == dims ? flat->input(0) : rewriter.reshape(flat->input(0), dims, flat);
+  if (!view) return false;
+  std::vector<int64_t> perm(dims.size());
+  std::iota(perm.begin(), perm.end(), 0);
+  std::swap(perm.back(), perm.end()[-2]);
+  Value* result = rewriter.transpose(view, perm, transpose);
+  if (scale) {
+    std::vector<Value*> inputs = scale->inputs;
+    inputs[operand.left ? 1 : 0] = result;
+    result = rewriter.add("", scale->op(), std::move(inputs), {}, {scale})->output();
+  }
+  return rewriter.replace(&node, result);
+}
+
 // (A * c) B -> alpha
 bool absorbOperandScale(Rewriter& rewriter, Node& node) {
   for (size_t side : {0, 1}) {
@@ -161,6 +189,7 @@ bool sinkRowReshape(Rewriter& rewriter, Node& node) {
 constexpr Rule kRules[] = {
     {"", "MatMul", fromMatMul},
     {"", "Gemm", fromGemm},
+    {"", "Reshape", transposeInFull},
     {kMaxDomain, "MatMul", absorbTranspose},
     {kMaxDomain, "MatMul", absorbOperandScale},
     {"", "Mul", absorbScale},

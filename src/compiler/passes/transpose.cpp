@@ -176,8 +176,11 @@ bool sinkAxisAttribute(Rewriter& rewriter, Node& node) {
   if (!found) return false;
   const int64_t fallback = node.is("Split") ? 0 : -1;
   const int64_t axis = readers::readAxis(node.attributes, fallback, static_cast<int>(found.perm.size()));
+  const int64_t mapped = found.perm[static_cast<size_t>(axis)], last = static_cast<int64_t>(found.perm.size()) - 1;
+  // Softmax is fastest along the last axis.
+  if (!node.is("Split") && axis == last && mapped != last) return false;
   Attributes attributes = node.attributes;
-  attributes.set("axis", found.perm[static_cast<size_t>(axis)]);
+  attributes.set("axis", mapped);
   std::vector<Value*> inputs = node.inputs;
   inputs[0] = found.value;
   Node* moved = rewriter.add("", node.op(), std::move(inputs), std::move(attributes), {&node}, node.outputs.size());
