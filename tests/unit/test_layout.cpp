@@ -71,6 +71,20 @@ TEST(Layout, ExpansionsJoinDepthwiseConvolutions) {
   EXPECT_EQ(compileAndCompare(build, {{2, 3, 6, 6}}), "Add Sum Transpose*3 max.Conv*4 max.ExpandConv");
 }
 
+// Two or three filters for each channel: products would have as many columns.
+TEST(Layout, FewFiltersForEachChannelAreDepthwise) {
+  for (int64_t times : {2, 3, 5}) {
+    const auto build = [&](Builder& b) {
+      Value* x = b.input({b.symbol("n"), 6, b.symbol("h"), 7});
+      const Attributes attributes =
+          attrs({{"group", int64_t{6}}, {"strides", list({2, 1})}, {"pads", list({1, 1, 1, 1})}});
+      b.output(b.op("Conv", {x, b.random({6 * times, 1, 3, 3}), b.random({6 * times})}, attributes));
+    };
+    const std::string repeated = times <= 4 ? "Expand Reshape Transpose*2 Unsqueeze max.Conv" : "Transpose*2 max.Conv";
+    EXPECT_EQ(compileAndCompare(build, {{2, 6, 9, 7}}), repeated);
+  }
+}
+
 TEST(Layout, TransposedConvolutionsFollow) {
   const auto build = [](Builder& b) {
     Value* x = conv(b, b.input({b.symbol("n"), 3, 6, b.symbol("w")}), 3, 4, 3);

@@ -32,13 +32,18 @@ std::vector<int64_t> toLast(int rank) {
   return perm;
 }
 
+// `inputs` have channels last.
+bool replaceByOwn(Rewriter& rewriter, Node& node, std::string_view op, std::vector<Value*> inputs,
+                  Attributes attributes) {
+  Node* own = rewriter.add(kMaxDomain, op, std::move(inputs), std::move(attributes), {&node});
+  Value* result = rewriter.transpose(own->output(), inverse(toLast(rankOf(node.input(0)))), &node);
+  return rewriter.replace(node.output(), result);
+}
+
 bool replaceByLast(Rewriter& rewriter, Node& node, std::string_view op, std::vector<Value*> inputs,
                    Attributes attributes) {
-  const std::vector<int64_t> perm = toLast(rankOf(node.input(0)));
-  inputs[0] = rewriter.transpose(node.input(0), perm, &node);
-  Node* own = rewriter.add(kMaxDomain, op, std::move(inputs), std::move(attributes), {&node});
-  Value* result = rewriter.transpose(own->output(), inverse(perm), &node);
-  return rewriter.replace(node.output(), result);
+  inputs[0] = rewriter.transpose(node.input(0), toLast(rankOf(node.input(0))), &node);
+  return replaceByOwn(rewriter, node, op, std::move(inputs), std::move(attributes));
 }
 
 void setWindows(Attributes& attributes, const std::vector<readers::Window>& windows) {
@@ -55,6 +60,20 @@ void setWindows(Attributes& attributes, const std::vector<readers::Window>& wind
   attributes.set("dilations", std::move(dilations));
 }
 
+// x, channels last, with each channel `times` times.
+Value* repeatChannels(Rewriter& rewriter, Value* x, int64_t times, const Node* origin) {
+  const auto rank = static_cast<int64_t>(x->type.dims.size());
+  std::vector<int64_t> sizes(static_cast<size_t>(rank + 1), 1), joined(static_cast<size_t>(rank), 0);
+  sizes.back() = times;
+  joined.back() = -1;
+  Value* split = rewriter.add("", "Unsqueeze", {x, rewriter.constant({rank})}, {}, {origin})->output();
+  Value* repeated = rewriter.add("", "Expand", {split, rewriter.constant(sizes)}, {}, {origin})->output();
+  return rewriter.add("", "Reshape", {repeated, rewriter.constant(joined)}, {}, {origin})->output();
+}
+
+// Few filters for each channel are a depthwise convolution of repeated channels: products would be narrow.
+constexpr int64_t kMostRepeats = 4;
+
 bool lowerConv(Rewriter& rewriter, Node& node) {
   const Value* weights = node.input(1);
   if (!weights->constant || !isRanked(node.input(0)) || rankOf(node.input(0)) < 3) return false;
@@ -62,10 +81,15 @@ bool lowerConv(Rewriter& rewriter, Node& node) {
   if (shape.rank() != rankOf(node.input(0)) || weights->constant->count() == 0) return false;
   const auto windows = explicitWindows(node, readers::readWindows(node.attributes, shape.dims().subspan(2)));
   if (!windows) return false;
+  const int64_t groups = readers::readGroups(node.attributes), times = shape[0] / groups;
+  const bool repeats = shape.rank() <= 5 && shape[1] == 1 && groups > 1 && times > 1 && times <= kMostRepeats;
   Attributes attributes;
   setWindows(attributes, *windows);
-  attributes.set("group", readers::readGroups(node.attributes));
-  return replaceByLast(rewriter, node, "Conv", node.inputs, std::move(attributes));
+  attributes.set("group", repeats ? shape[0] : groups);
+  std::vector<Value*> inputs = node.inputs;
+  inputs[0] = rewriter.transpose(inputs[0], toLast(shape.rank()), &node);
+  if (repeats) inputs[0] = repeatChannels(rewriter, inputs[0], times, &node);
+  return replaceByOwn(rewriter, node, "Conv", std::move(inputs), std::move(attributes));
 }
 
 bool lowerConvTranspose(Rewriter& rewriter, Node& node) {
