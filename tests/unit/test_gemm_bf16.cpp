@@ -378,13 +378,14 @@ TEST(BFloat16Gemm, SecondPartsAreWhatRoundingTakesAway) {
   if (const GemmTable* table = bfloat16VectorTable()) check(*table);
 }
 
-// What the convolution adds up are products, rounded once more. Large images are computed in strips.
+// What the convolution adds up are products, rounded once more, times filters, which are rounded. Large images are
+// computed in strips.
 TEST(BFloat16Gemm, ExpansionsUseIt) {
   if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
   RandomTensors random(75);
   const int64_t filters = 90;
   const float worst = 1 + 1.f / 256;
-  constexpr double kOnceMore = (1 + kBound) * (1 + kBound / 2) - 1;
+  constexpr double kOnceMore = (1 + kBound) * (1 + kBound / 2) * (1 + kBound / 2) - 1;
   for (const int64_t side : {7, 45})
     for (const int64_t channels : {1, 21, 64}) {
       NodeUnderTest node(kMaxDomain, "ExpandConv");
@@ -394,8 +395,8 @@ TEST(BFloat16Gemm, ExpansionsUseIt) {
       const Shape x{2, side, side, channels}, expand{filters, channels, 1, 1}, out{2, side, side, filters};
       const Tensors in = {random.floats(x), random.floats(expand), random.floats({filters, 1, 3, 3})};
       checkBound(node, in, out, "random factors", 6, kOnceMore);
-      checkBound(node, {filled(x, worst), filled(expand, worst), filled({filters, 1, 3, 3}, 1)}, out, "worst factors",
-                 6, kOnceMore);
+      checkBound(node, {filled(x, worst), filled(expand, worst), filled({filters, 1, 3, 3}, worst)}, out,
+                 "worst factors", 6, kOnceMore);
       const Tensors actual = node.run(in, {out}, "", 2, 6u), named = node.run(in, {out}, "strips_bf16", 1, 6u);
       EXPECT_EQ(std::memcmp(actual[0]->data(), named[0]->data(), actual[0]->bytes()), 0) << side;
       const Tensors floats = node.run(in, {out}, "strips_f32", 2, 6u);

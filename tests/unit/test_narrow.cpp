@@ -30,9 +30,9 @@ Ref<Tensor> widened(const Tensor& tensor) {
 
 // With some inputs and the result in bfloat16, a kernel gives what it gives with the same numbers in float32, rounded;
 // functions of products lose 2^-12 more.
-// `inputs`: bit i = input i may be narrow; `constants` as for NodeUnderTest::run.
+// `narrow`: bit i = input i may be narrow; `constants` as for NodeUnderTest::run; `tolerance`: of floats.
 void checkNode(NodeUnderTest& node, Tensors inputs, unsigned narrow, const Shape& output, unsigned constants,
-               const std::string& what) {
+               const std::string& what, float tolerance = 1e-5f) {
   for (size_t i = 0; i < inputs.size(); ++i)
     if (narrow >> i & 1) inputs[i] = widened(*narrowed(*inputs[i]));
   node.results = DType::Float32;
@@ -42,7 +42,7 @@ void checkNode(NodeUnderTest& node, Tensors inputs, unsigned narrow, const Shape
     for (size_t i = 0; i < inputs.size(); ++i)
       if (some >> i & 1) given[i] = narrowed(*inputs[i]);
     node.results = DType::Float32;
-    expectNear(*node.run(given, {output}, "", 2, constants)[0], *expected[0], 1e-5f, concat(what, " to floats"));
+    expectNear(*node.run(given, {output}, "", 2, constants)[0], *expected[0], tolerance, concat(what, " to floats"));
     node.results = DType::BFloat16;
     const Ref<Tensor> result = node.run(given, {output}, "", 2, constants)[0];
     ASSERT_EQ(result->dtype(), DType::BFloat16);
@@ -71,6 +71,12 @@ TEST(Narrow, MatMul) {
 
 double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
 
+std::vector<float> middleTaps(int64_t channels) {
+  std::vector<float> taps(static_cast<size_t>(3 * channels));
+  for (size_t i = 1; i < taps.size(); i += 3) taps[i] = 1;
+  return taps;
+}
+
 // docs/numerics.md: before they are rounded, functions are off by 2^-12 of themselves and 3e-7 of the argument.
 TEST(Narrow, Functions) {
   if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
@@ -94,12 +100,33 @@ TEST(Narrow, Functions) {
     node.results = DType::BFloat16;
     const Ref<Tensor> weights = Tensor::copyOf(DType::Float32, {1, 19}, ones.data());
     const Ref<Tensor> result = node.run({x, weights}, {{column[0], 19}}, "", 1, 2)[0];
-    for (int64_t i = 0; i < result->count(); ++i) {
-      const double argument = x->as<float>()[i / 19], wanted = function(argument);
-      const double actual = floatFromBFloat16(result->as<uint16_t>()[i]);
-      ASSERT_LE(std::fabs(actual - wanted), std::fabs(wanted) * (1. / 256 + 1. / 4096) + 3e-7 * std::fabs(argument))
+    const auto check = [&](double actual, double argument, double rounding) {
+      const double wanted = function(argument), bound = rounding + 1. / 4096;
+      ASSERT_LE(std::fabs(actual - wanted), std::fabs(wanted) * bound + 3e-7 * std::fabs(argument))
           << name << " of " << argument;
-    }
+    };
+    for (int64_t i = 0; i < result->count(); ++i)
+      check(floatFromBFloat16(result->as<uint16_t>()[i]), x->as<float>()[i / 19], 1. / 256);
+
+    // A depthwise convolution with one channel for each number.
+    NodeUnderTest depthwise(kMaxDomain, "Conv");
+    depthwise->products = DType::BFloat16;
+    depthwise->attributes = node->attributes;
+    depthwise->attributes.set("group", column[0]);
+    const std::vector<float> middle = middleTaps(column[0]);
+    const Ref<Tensor> taps = Tensor::copyOf(DType::Float32, {column[0], 1, 3}, middle.data());
+    std::vector<float> pixels;
+    for (int i = 0; i < 3; ++i) pixels.insert(pixels.end(), x->as<float>(), x->as<float>() + column[0]);
+    const Ref<Tensor> image = Tensor::copyOf(DType::Float32, {1, 3, column[0]}, pixels.data());
+    for (const Ref<Tensor>& each : {image, narrowed(*image)})
+      for (const DType results : {DType::Float32, DType::BFloat16}) {
+        depthwise.results = results;
+        const bool isNarrow = results == DType::BFloat16;
+        const Ref<Tensor> made = depthwise.run({each, taps}, {{1, 1, column[0]}}, "", 1, 2)[0];
+        for (int64_t i = 0; i < made->count(); ++i)
+          check(isNarrow ? floatFromBFloat16(made->as<uint16_t>()[i]) : made->as<float>()[i], x->as<float>()[i],
+                isNarrow ? 1. / 256 : 0);
+      }
   }
 }
 
@@ -239,23 +266,91 @@ TEST(Narrow, TransposedConvolutions) {
     }
 }
 
+struct DepthwiseCase {
+  std::vector<int64_t> size;  // of the kernel
+  int64_t side, channels, stride, before, after;
+  const char* activation;
+};
+
+// Of one, two and three dimensions; rows of pixels that fill tiles and that do not; borders wider than the kernel.
+const DepthwiseCase kDepthwiseCases[] = {
+    {{3, 3}, 9, 37, 1, 1, 1, "Relu"},    {{3, 3}, 45, 37, 1, 1, 1, "Relu"},    {{3, 3}, 14, 32, 1, 1, 1, ""},
+    {{3, 3}, 3, 16, 1, 0, 0, "Silu"},    {{3, 3}, 30, 96, 2, 1, 1, "Clip"},    {{3, 3}, 16, 24, 2, 0, 1, "HardSwish"},
+    {{5, 5}, 7, 64, 1, 2, 2, "Silu"},    {{5, 5}, 28, 40, 1, 2, 2, ""},        {{5, 5}, 14, 33, 2, 2, 2, "Sigmoid"},
+    {{5, 5}, 40, 72, 2, 1, 2, "Gelu"},   {{7, 7}, 14, 96, 1, 3, 3, ""},        {{7, 7}, 21, 9, 1, 0, 3, "Tanh"},
+    {{3, 3}, 8, 48, 1, 5, 4, "Relu"},    {{5}, 30, 40, 1, 2, 2, "Relu"},       {{3}, 30, 40, 2, 1, 1, ""},
+    {{3, 3, 3}, 8, 40, 1, 1, 1, "Relu"}, {{2, 5, 3}, 8, 12, 1, 1, 2, ""},      {{2, 3}, 11, 64, 1, 1, 1, "HardSwish"},
+    {{4, 4}, 9, 40, 1, 1, 2, "Silu"},    {{3, 3}, 9, 40, 3, 1, 1, "HardSwish"}};
+
+// With filters that are bfloat16 an input of this type is multiplied as if it were float32.
 TEST(Narrow, DepthwiseConvolutions) {
   if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
   RandomTensors random(93);
-  for (const int64_t side : {9, 45}) {
-    const Shape out{2, side, side, 37};
+  for (const DepthwiseCase& c : kDepthwiseCases) {
+    const auto rank = c.size.size();
     NodeUnderTest node(kMaxDomain, "Conv"), expand(kMaxDomain, "ExpandConv");
+    std::vector<int64_t> pads(rank, c.before);
+    pads.insert(pads.end(), rank, c.after);
     for (NodeUnderTest* each : {&node, &expand}) {
       (*each)->products = DType::BFloat16;
-      (*each)->attributes.set("pads", std::vector<int64_t>(4, 1));
-      (*each)->attributes.set("group", int64_t{37});
-      (*each)->attributes.set("activation", std::string("Relu"));
+      (*each)->attributes.set("pads", pads);
+      (*each)->attributes.set("strides", std::vector<int64_t>(rank, c.stride));
+      (*each)->attributes.set("group", c.channels);
+      (*each)->attributes.set("activation", std::string(c.activation));
+      (*each)->attributes.set("activation_alpha", *c.activation == 'S' ? 1.f : -0.5f);
+      (*each)->attributes.set("activation_beta", 0.5f);
     }
-    const Ref<Tensor> filters = random.floats({37, 1, 3, 3});
-    checkNode(node, {random.floats(out), filters}, 1, out, 2, "depthwise");
-    checkNode(expand, {random.floats({2, side, side, 22}), random.floats({37, 22, 1, 1}), filters}, 1, out, 6,
-              concat("expansion ", side));
+    Shape in = Shape::filled(static_cast<int>(rank) + 2, c.side), out = in, filters = in, one = in;
+    in[0] = out[0] = 2;
+    filters[0] = in[in.rank() - 1] = out[in.rank() - 1] = c.channels;
+    filters[1] = 1;
+    for (size_t i = 0; i < rank; ++i) {
+      const int axis = static_cast<int>(i);
+      filters[axis + 2] = c.size[i];
+      out[axis + 1] = (c.side + c.before + c.after - c.size[i]) / c.stride + 1;
+    }
+    const std::string activation = c.activation;
+    const float tolerance = activation.empty() || activation == "Relu" || activation == "Clip" ? 1e-5f : 1.f / 4096;
+    const bool takesNarrow = c.size.back() != 4 && c.stride < 3;
+    const Ref<Tensor> weights = widened(*narrowed(*random.floats(filters))), bias = random.floats({c.channels});
+    const std::string what = concat("size ", c.size.back(), ", side ", c.side, ", ", c.channels, " channels");
+    checkNode(node, {random.floats(in), weights, bias, random.floats(out)}, takesNarrow ? 1 : 0, out, 0b110, what,
+              tolerance);
+    in[in.rank() - 1] = 22;
+    one = filters;
+    for (int i = 1; i < one.rank(); ++i) one[i] = i == 1 ? 22 : 1;
+    checkNode(expand, {random.floats(in), random.floats(one), weights, bias, bias}, 1, out, 0b11110,
+              concat("expansion ", what), tolerance);
   }
+}
+
+// docs/numerics.md: filters are rounded, too. An infinite number meets the taps that read it, and no others.
+TEST(Narrow, FiltersOfDepthwiseConvolutionsAreRounded) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  constexpr float kWorst = 1 + 1.f / 256;
+  for (const int64_t size : {3, 5, 7})
+    for (const float infinity : {HUGE_VALF, -HUGE_VALF}) {
+      NodeUnderTest node(kMaxDomain, "Conv");
+      node->products = DType::BFloat16;
+      node->attributes.set("group", int64_t{40});
+      const Shape in{1, 12, 12, 40}, out{1, 13 - size, 13 - size, 40}, filters{40, 1, size, size};
+      std::vector<float> x(static_cast<size_t>(in.count()), 1.f), w(static_cast<size_t>(filters.count()), kWorst);
+      const auto run = [&] {
+        const Ref<Tensor> input = narrowed(*Tensor::copyOf(DType::Float32, in, x.data()));
+        return node.run({input, Tensor::copyOf(DType::Float32, filters, w.data())}, {out}, "", 2, 2)[0];
+      };
+      EXPECT_EQ(run()->as<float>()[77], static_cast<float>(size * size));
+      for (const int64_t channel : {0, 39}) {
+        x.assign(x.size(), 1.f);
+        x[static_cast<size_t>((size * 12 + size) * 40 + channel)] = infinity;
+        const Ref<Tensor> result = run();
+        for (int64_t i = 0; i < result->count(); ++i) {
+          const int64_t row = i / 40 / out[2], column = i / 40 % out[2];
+          const bool isHit = i % 40 == channel && row >= 1 && column >= 1 && row <= size && column <= size;
+          EXPECT_EQ(result->as<float>()[i], isHit ? infinity : static_cast<float>(size * size)) << size << ": " << i;
+        }
+      }
+    }
 }
 
 TEST(Narrow, Normalisations) {

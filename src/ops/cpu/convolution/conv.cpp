@@ -228,13 +228,13 @@ bool acceptsShapes(const OpRequest& request) {
   return request.inputs[1].constant || request.node.prepared || !isByChannel;
 }
 
-// Of what computes in float32. Functions are applied to whole rows of floats of a depthwise convolution.
+// Of Winograd's and of depthwise convolutions.
 NarrowOperands narrowFloats(const Node& node, const Shape& weights) {
   if (!mayBeNarrow(node)) return {};
   if (hasWinogradWeights(node)) return {operandBit(0) | operandBit(3), operandBit(0)};
   const bool isByChannel = dynamic_cast<const DepthwiseWeights*>(node.prepared.get());
   if (!isByChannel) return {};
-  return {depthwiseTakesNarrow(node, weights) ? operandBit(0) : 0, fusedActivation(node).function ? 0 : operandBit(0)};
+  return {depthwiseTakesNarrow(node, weights) ? operandBit(0) : 0, operandBit(0)};
 }
 
 bool acceptsConv(const OpRequest& request) {
@@ -361,7 +361,7 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
   const Tensor* weights = filtersOf(node, constants);
   if (!weights) return nullptr;
   const int64_t groups = readers::readGroups(node.attributes);
-  if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(*weights);
+  if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(node, *weights);
   if (isStem(node, *weights)) return prepareStem(*weights);
   const std::optional<PackedForm> form = formOf(node, *weights);
   if (!form) return nullptr;

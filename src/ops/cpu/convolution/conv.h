@@ -43,9 +43,10 @@ class ConvRows {
 
 // How a depthwise convolution computes one row of output pixels.
 struct DepthwiseRow {
-  const void* const* x;         // per kernel row: the input row
-  const float* const* weights;  // per kernel row: [kernel width][channels]
-  int64_t rows;                 // kernel rows inside the image
+  // Per kernel row: the input row, of floats. With words per pair of them: the two rows, of bfloat16, or one and NULL.
+  const void* const* x;
+  const float* const* weights;  // per kernel row: [kernel width][channels]; or DepthwiseWeights::words()
+  int64_t rows;                 // kernel rows inside the image, or pairs
   int64_t channels;
   int64_t inWidth, outWidth;
   int64_t kernelWidth, stride, dilation, before;
@@ -53,61 +54,59 @@ struct DepthwiseRow {
   const float* residual;  // NULL = none; the output's place in it
   float* out;
   uint16_t* narrow;  // the output as bfloat16 instead; NULL = floats
-  bool isNarrow;     // the input is bfloat16
   bool isFar;        // the input is in no near cache
   bool isStreamed;   // floats past the caches (ops/cpu/streamed.h)
   float low, high;   // limits of the results; infinities = none
 };
 using DepthwiseFunction = void (*)(const DepthwiseRow& row);
-DepthwiseFunction depthwiseFunction();  // of cpuTarget()
 
 // Filters of a depthwise convolution with the channels last: [taps][channels].
 class DepthwiseWeights : public Prepared {
  public:
-  explicit DepthwiseWeights(const Tensor& weights);
-  size_t bytes() const override { return values_->bytes(); }
+  DepthwiseWeights(const Tensor& weights, bool hasWords);
+  size_t bytes() const override { return values_->bytes() + (words_ ? words_->bytes() : 0); }
   bool replaces(size_t input) const override { return input == 1; }
-  const float* data() const { return values_->as<float>(); }
+  const float* row(int64_t kernelRow) const { return values_->as<float>() + kernelRow * width_ * channels_; }
+  // The taps of a kernel row and of the next as words of bfloat16, or of the row and zeros.
+  const float* words(int64_t kernelRow, bool isPair) const;
 
  private:
-  Ref<Tensor> values_;
+  int64_t placeOf(int64_t tap, int64_t c) const;
+
+  int64_t channels_, width_;
+  Ref<Tensor> values_, words_;
 };
 
 // Computes a depthwise convolution row by row.
 class DepthwiseRows {
  public:
-  // The input is float32 or bfloat16, in a near cache or not.
-  DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights, bool readsNarrow, bool isFar);
+  // The input, in a near cache or not, and the output are float32 or bfloat16.
+  DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights, bool readsNarrow,
+                bool writesNarrow, bool isFar);
+  int64_t scratchBytes() const;  // of a lane
   // Row `index` of the output. `input(d, h)` is a row of the input, [in[2]][channels].
   void run(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const float* bias,
-           const float* residual, float* out) const {
-    run(index, input, bias, residual, out, nullptr);
-  }
-  // With results of bfloat16, for activations that are limits.
-  void run(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const float* bias,
-           const float* residual, uint16_t* out) const {
-    run(index, input, bias, residual, nullptr, out);
-  }
+           const float* residual, std::byte* output, std::byte* scratch) const;
 
  private:
-  void run(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const float* bias,
-           const float* residual, float* out, uint16_t* narrow) const;
+  int64_t findRows(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const void** x,
+                   int64_t* kernelRows) const;
 
   ConvShape shape_;
   Ref<DepthwiseWeights> weights_;
-  bool readsNarrow_, isFar_;
+  bool readsNarrow_, writesNarrow_, isFar_;
   int64_t outBytes_;
   Activation activation_;
+  decltype(GemmTable::narrowFunction) roundedFunction_;  // NULL = as exact as floats are
   DepthwiseFunction function_;
 };
 
 // One filter per channel, of a size that the depthwise kernel supports.
 bool isDepthwise(const Shape& weights, int64_t groups);
-// Whether it is worth to have its input as bfloat16: other kernels read so many vectors for each of their results that
-// making them floats again costs more than reading them takes.
+// Whether there is a kernel that multiplies words, for an input of bfloat16.
 bool depthwiseTakesNarrow(const Node& node, const Shape& weights);
 std::unique_ptr<OpKernel> createDepthwise(const OpRequest& request, const ConvShape& shape);
-Ref<Prepared> prepareDepthwise(const Tensor& weights);
+Ref<Prepared> prepareDepthwise(const Node& node, const Tensor& weights);
 
 // How the filters of a convolution that is not depthwise are packed; nothing if they are not.
 std::optional<PackedForm> filterForm(const Node& node, std::span<const Tensor* const> constants);

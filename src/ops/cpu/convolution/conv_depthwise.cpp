@@ -25,11 +25,6 @@ namespace {
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr int64_t kLanes = hn::MaxLanes(D());
-#if HWY_TARGET == HWY_AVX3
-constexpr bool kHasNarrow = true;
-#else
-constexpr bool kHasNarrow = false;  // no product of bfloat16, which make and read such values
-#endif
 constexpr int kTile = 4;           // pixels
 constexpr int64_t kAhead = 16;     // pixels that are prefetched
 constexpr int64_t kLongTaps = 32;  // more are worth counting for each pixel (base/interrupt_point.h)
@@ -66,18 +61,14 @@ HWY_INLINE void finish(const Results& row, V sum, int64_t pixel, int64_t c, int6
     storeFirst(d, sum, row.out + at, count);
 }
 
-template <class T>
-HWY_INLINE const T* rowOf(const DepthwiseRow& row, int64_t r) {
-  return static_cast<const T*>(row.x[r]);
-}
+HWY_INLINE const float* rowOf(const DepthwiseRow& row, int64_t r) { return static_cast<const float*>(row.x[r]); }
 
 HWY_INLINE V initial(const DepthwiseRow& row, int64_t c, int64_t count) {
   const D d;
   return row.bias ? loadFirst(d, row.bias + c, count) : hn::Zero(d);
 }
 
-// One pixel whose kernel row reaches from tap `first` to `last`. T: an element of the input.
-template <class T>
+// One pixel whose kernel row reaches from tap `first` to `last`.
 void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t last) {
   const D d;
   const Results results(row);
@@ -87,7 +78,7 @@ void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t la
     V sum = initial(row, c, count);
     for (int64_t r = 0; r < row.rows; ++r)
       for (int64_t w = first; w < last; ++w)
-        sum = hn::MulAdd(loadWide(rowOf<T>(row, r) + (start + w * row.dilation) * row.channels + c, count),
+        sum = hn::MulAdd(loadFirst(d, rowOf(row, r) + (start + w * row.dilation) * row.channels + c, count),
                          loadFirst(d, row.weights[r] + w * row.channels + c, count), sum);
     finish(results, sum, pixel, c, count);
   }
@@ -96,7 +87,7 @@ void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t la
 
 // One vector of channels of kPixels pixels. Input vectors that neighbouring pixels share are loaded once. kEdge: the
 // first and last of them may lie outside the row.
-template <class T, int kWidth, int kStride, int kPixels, bool kEdge>
+template <int kWidth, int kStride, int kPixels, bool kEdge>
 HWY_INLINE void tileVector(const DepthwiseRow& row, const Results& kept, int64_t pixel, int64_t c, int64_t count) {
   const D d;
   constexpr int kInputs = (kPixels - 1) * kStride + kWidth;
@@ -106,14 +97,14 @@ HWY_INLINE void tileVector(const DepthwiseRow& row, const Results& kept, int64_t
   sum[0] = initial(row, c, count);
   MAX_UNROLL for (int p = 1; p < kPixels; ++p) sum[p] = sum[0];
   for (int64_t r = 0; r < row.rows; ++r) {
-    const T* x = rowOf<T>(row, r) + start;
+    const float* x = rowOf(row, r) + start;
     const float* weights = row.weights[r] + c;
     V in[kInputs];
     MAX_UNROLL for (int i = 0; i < kInputs; ++i) {
       if (kEdge && (i < first || i >= last))
         in[i] = hn::Zero(d);
       else
-        in[i] = loadWide(x + i * step, count);
+        in[i] = loadFirst(d, x + i * step, count);
     }
     MAX_UNROLL for (int w = 0; w < kWidth; ++w) {
       const V weight = loadFirst(d, weights + w * step, count);
@@ -126,7 +117,7 @@ HWY_INLINE void tileVector(const DepthwiseRow& row, const Results& kept, int64_t
 }
 
 // The same for any kernel width, stride and dilation.
-template <class T, int kPixels>
+template <int kPixels>
 HWY_INLINE void anyVector(const DepthwiseRow& row, const Results& results, int64_t pixel, int64_t c, int64_t count) {
   const D d;
   const int64_t start = (pixel * row.stride - row.before) * row.channels + c;
@@ -136,37 +127,37 @@ HWY_INLINE void anyVector(const DepthwiseRow& row, const Results& results, int64
   for (int64_t r = 0; r < row.rows; ++r)
     for (int64_t w = 0; w < row.kernelWidth; ++w) {
       const V weight = loadFirst(d, row.weights[r] + w * row.channels + c, count);
-      const T* x = rowOf<T>(row, r) + start + w * row.dilation * row.channels;
+      const float* x = rowOf(row, r) + start + w * row.dilation * row.channels;
       MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p] =
-          hn::MulAdd(loadWide(x + p * row.stride * row.channels, count), weight, sum[p]);
+          hn::MulAdd(loadFirst(d, x + p * row.stride * row.channels, count), weight, sum[p]);
     }
   MAX_UNROLL for (int p = 0; p < kPixels; ++p) finish(results, sum[p], pixel + p, c, count);
 }
 
 // The last channels take the way of the edges: another copy for them would be large.
-template <class T, int kWidth, int kStride, bool kEdge>
+template <int kWidth, int kStride, bool kEdge>
 void tile(const DepthwiseRow& row, int64_t pixel) {
   const Results results(row);
   int64_t c = 0;
   if constexpr (!kEdge)
     for (; c + kLanes <= row.channels; c += kLanes)
-      tileVector<T, kWidth, kStride, kTile, false>(row, results, pixel, c, kLanes);
+      tileVector<kWidth, kStride, kTile, false>(row, results, pixel, c, kLanes);
   for (; c < row.channels; c += kLanes)
-    tileVector<T, kWidth, kStride, kTile, true>(row, results, pixel, c, std::min(kLanes, row.channels - c));
+    tileVector<kWidth, kStride, kTile, true>(row, results, pixel, c, std::min(kLanes, row.channels - c));
 }
 
-template <class T, int kPixels>
+template <int kPixels>
 void anyTile(const DepthwiseRow& row, int64_t pixel) {
   const Results results(row);
   for (int64_t c = 0; c < row.channels; c += kLanes)
-    anyVector<T, kPixels>(row, results, pixel, c, std::min(kLanes, row.channels - c));
+    anyVector<kPixels>(row, results, pixel, c, std::min(kLanes, row.channels - c));
 }
 
-// What the last kernel row reads of some pixels, which no other row has read before.
+// What the last kernel row, at `x`, reads of some pixels, which no other row has read before.
 template <class T>
-HWY_INLINE void prefetch(const DepthwiseRow& row, int64_t pixel, int64_t count) {
+HWY_INLINE void prefetch(const DepthwiseRow& row, const T* x, int64_t pixel, int64_t count) {
   constexpr int64_t kLine = 64 / sizeof(T);
-  const T* x = rowOf<T>(row, row.rows - 1) + pixel * row.stride * row.channels;
+  x += pixel * row.stride * row.channels;
   for (int64_t i = 0; i < count * row.stride * row.channels; i += kLine) __builtin_prefetch(x + i, 0, 3);
 }
 
@@ -180,47 +171,45 @@ struct Inside {
   }
 };
 
-template <class T>
 void edgePixels(const DepthwiseRow& row, int64_t begin, int64_t end) {
   for (int64_t pixel = begin; pixel < end; ++pixel) {
     const int64_t start = pixel * row.stride - row.before;
     const int64_t first = start < 0 ? (-start + row.dilation - 1) / row.dilation : 0;
     const int64_t fit = row.inWidth - 1 - start;
     const int64_t last = fit < 0 ? 0 : std::min(row.kernelWidth, fit / row.dilation + 1);
-    edgePixel<T>(row, pixel, first, last);
+    edgePixel(row, pixel, first, last);
   }
 }
 
 int64_t stepsOf(const DepthwiseRow& row) { return row.rows * row.kernelWidth * (row.channels / kLanes + 1); }
 
 // Any kernel.
-template <class T>
 void runAny(const DepthwiseRow& row) {
   const Inside inside(row);
   WorkCounter work;
-  edgePixels<T>(row, 0, inside.begin);
+  edgePixels(row, 0, inside.begin);
   int64_t pixel = inside.begin;
   for (; pixel + kTile <= inside.end; pixel += kTile, work.pass(2 * stepsOf(row))) {
-    if (row.isFar && row.rows > 0) prefetch<T>(row, pixel + kAhead, kTile);
-    anyTile<T, kTile>(row, pixel);
+    if (row.isFar && row.rows > 0) prefetch(row, rowOf(row, row.rows - 1), pixel + kAhead, kTile);
+    anyTile<kTile>(row, pixel);
   }
-  for (; pixel < inside.end; ++pixel, work.pass(stepsOf(row))) anyTile<T, 1>(row, pixel);
-  edgePixels<T>(row, inside.end, row.outWidth);
+  for (; pixel < inside.end; ++pixel, work.pass(stepsOf(row))) anyTile<1>(row, pixel);
+  edgePixels(row, inside.end, row.outWidth);
 }
 
 // The last tile overlaps the one before it.
-template <class T, int kWidth, int kStride>
+template <int kWidth, int kStride>
 void runTiles(const DepthwiseRow& row) {
-  if (row.outWidth < kTile) return edgePixels<T>(row, 0, row.outWidth);
+  if (row.outWidth < kTile) return edgePixels(row, 0, row.outWidth);
   const Inside inside(row);
   WorkCounter work;
   for (int64_t next = 0; next < row.outWidth; next += kTile, work.pass(2 * stepsOf(row))) {
     const int64_t pixel = std::min(next, row.outWidth - kTile);
-    if (row.isFar && row.rows > 0) prefetch<T>(row, pixel + kAhead, kTile);
+    if (row.isFar && row.rows > 0) prefetch(row, rowOf(row, row.rows - 1), pixel + kAhead, kTile);
     if (pixel >= inside.begin && pixel + kTile <= inside.end)
-      tile<T, kWidth, kStride, false>(row, pixel);
+      tile<kWidth, kStride, false>(row, pixel);
     else
-      tile<T, kWidth, kStride, true>(row, pixel);
+      tile<kWidth, kStride, true>(row, pixel);
   }
 }
 
@@ -228,27 +217,19 @@ struct Kernel {
   int64_t width, stride;
   void (*run)(const DepthwiseRow& row);
 };
-template <class T>
-constexpr Kernel kKernels[] = {{3, 1, runTiles<T, 3, 1>},
-                               {3, 2, runTiles<T, 3, 2>},
+constexpr Kernel kKernels[] = {{3, 1, runTiles<3, 1>},
+                               {3, 2, runTiles<3, 2>},
 #if HWY_TARGET <= HWY_AVX2  // the better, the smaller; others have too few registers for wide kernels
-                               {5, 1, runTiles<T, 5, 1>},
-                               {5, 2, runTiles<T, 5, 2>},
-                               {7, 1, runTiles<T, 7, 1>}
+                               {5, 1, runTiles<5, 1>},
+                               {5, 2, runTiles<5, 2>},
+                               {7, 1, runTiles<7, 1>}
 #endif
 };
 
-template <class T>
-void runRowOf(const DepthwiseRow& row) {
-  for (const Kernel& kernel : kKernels<T>)
-    if (row.dilation == 1 && row.kernelWidth == kernel.width && row.stride == kernel.stride) return kernel.run(row);
-  runAny<T>(row);
-}
-
 void runRow(const DepthwiseRow& row) {
-  if constexpr (kHasNarrow)
-    if (row.isNarrow) return runRowOf<uint16_t>(row);
-  runRowOf<float>(row);
+  for (const Kernel& kernel : kKernels)
+    if (row.dilation == 1 && row.kernelWidth == kernel.width && row.stride == kernel.stride) return kernel.run(row);
+  runAny(row);
 }
 
 }  // namespace
@@ -259,19 +240,33 @@ constexpr DepthwiseFunction kDepthwise = runRow;
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
+#include "ops/cpu/convolution/depthwise_bf16-inl.h"
+
 #if HWY_ONCE
 #include <hwy/cache_control.h>
+
+#include "base/align.h"
+#include "base/half.h"
 
 namespace max {
 
 namespace {
 
 constexpr int64_t kMaxKernelRows = 64;
+constexpr int64_t kWordLanes = 16;  // of a vector of words
+
+// Of rows of bfloat16; NULL if cpuTarget() has no products of them.
+DepthwiseFunction wordFunction() {
+#if HWY_TARGETS & HWY_AVX3
+  if (cpuTarget() >= CpuTarget::Avx512Bf16) return N_AVX3::kDepthwiseWords;
+#endif
+  return nullptr;
+}
 
 Ref<DepthwiseWeights> weightsOf(const OpRequest& request) {
   if (auto* prepared = dynamic_cast<DepthwiseWeights*>(request.node.prepared.get()))
     return Ref<DepthwiseWeights>(prepared);
-  return makeRef<DepthwiseWeights>(*request.inputs[1].constant);
+  return makeRef<DepthwiseWeights>(*request.inputs[1].constant, isNarrow(request.inputs[0]));
 }
 
 constexpr int64_t kNearElements = 256 << 10;
@@ -285,74 +280,127 @@ class DepthwiseOp : public OpKernel {
   DepthwiseOp(const OpRequest& request, const ConvShape& shape)
       : shape_(shape),
         readsNarrow_(isNarrow(request.inputs[0])),
-        rows_(request.node, shape, weightsOf(request), readsNarrow_, isFar(shape)),
+        rows_(request.node, shape, weightsOf(request), readsNarrow_, isNarrow(request.outputs[0]), isFar(shape)),
         hasBias_(request.has(2)),
-        hasResidual_(request.has(3)),
-        writesNarrow_(isNarrow(request.outputs[0])) {
+        hasResidual_(request.has(3)) {
     const double work =
         static_cast<double>(shape.images * shape.pixels()) * static_cast<double>(shape.taps() * shape.channels);
-    isSmall_ = work < 100e3;
+    lanes_ = work < 100e3 ? 1 : std::max(request.lanes, 1);
   }
+
+  size_t scratchBytes() const override { return static_cast<size_t>(checkedMultiply(rows_.scratchBytes(), lanes_)); }
 
   void run(const OpContext& context) const override {
     const int64_t rows = shape_.images * shape_.out[0] * shape_.out[1];
-    const int lanes = isSmall_ ? 1 : context.lanes;
-    parallelFor(lanes, rows, std::max<int64_t>(1, rows / (lanes * 16)), [&](int64_t begin, int64_t end, int) {
+    const int lanes = std::min(lanes_, context.lanes);
+    parallelFor(lanes, rows, std::max<int64_t>(1, rows / (lanes * 16)), [&](int64_t begin, int64_t end, int lane) {
       const int64_t steps = shape_.taps() * shape_.out[2] * shape_.channels / 4;
       for (int64_t row = begin; row < end; ++row) {
-        runRow(context, row);
+        runRow(context, row, context.scratch + lane * rows_.scratchBytes());
         passWork(steps);
       }
     });
   }
 
  private:
-  void runRow(const OpContext& context, int64_t index) const {
+  void runRow(const OpContext& context, int64_t index, std::byte* scratch) const {
     const int64_t image = index / shape_.out[1] / shape_.out[0], rowElements = shape_.in[2] * shape_.channels;
-    const int64_t at = index * shape_.out[2] * shape_.channels;
     const int64_t size = readsNarrow_ ? sizeof(uint16_t) : sizeof(float);
     const auto input = [&](int64_t d, int64_t h) -> const void* {
       return context.in<std::byte>(0) + ((image * shape_.in[0] + d) * shape_.in[1] + h) * rowElements * size;
     };
-    const float* bias = hasBias_ ? context.in<float>(2) : nullptr;
-    const float* residual = hasResidual_ ? context.in<float>(3) + at : nullptr;
-    if (writesNarrow_)
-      rows_.run(index, input, bias, residual, context.out<uint16_t>() + at);
-    else
-      rows_.run(index, input, bias, residual, context.out<float>() + at);
+    rows_.run(index, input, hasBias_ ? context.in<float>(2) : nullptr, hasResidual_ ? context.in<float>(3) : nullptr,
+              context.out<std::byte>(), scratch);
   }
 
   ConvShape shape_;
   bool readsNarrow_;
   DepthwiseRows rows_;
-  bool hasBias_, hasResidual_, writesNarrow_, isSmall_;
+  bool hasBias_, hasResidual_;
+  int lanes_;
 };
 
 }  // namespace
 
-DepthwiseWeights::DepthwiseWeights(const Tensor& weights) : values_(Tensor::allocate(DType::Float32, weights.shape())) {
-  const int64_t channels = weights.shape()[0], taps = weights.shape().product(2, weights.shape().rank());
+DepthwiseWeights::DepthwiseWeights(const Tensor& weights, bool hasWords)
+    : channels_(weights.shape()[0]), width_(weights.shape().back()) {
+  const Shape& shape = weights.shape();
+  const int64_t taps = shape.product(2, shape.rank()), rows = taps / std::max<int64_t>(width_, 1);
+  values_ = Tensor::allocate(DType::Float32, shape);
   auto* to = static_cast<float*>(values_->mutableData());
-  for (int64_t c = 0; c < channels; ++c)
-    for (int64_t t = 0; t < taps; ++t) to[t * channels + c] = weights.as<float>()[c * taps + t];
+  for (int64_t c = 0; c < channels_; ++c)
+    for (int64_t t = 0; t < taps; ++t) to[t * channels_ + c] = weights.as<float>()[c * taps + t];
+  if (!hasWords) return;
+  words_ = Tensor::allocate(DType::UInt32, Shape({2 * rows, checkedMultiply(width_, alignUp(channels_, kWordLanes))}));
+  auto* words = static_cast<uint32_t*>(words_->mutableData());
+  std::fill_n(words, words_->count(), 0u);
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t w = 0; w < width_; ++w)
+      for (int64_t c = 0; c < channels_; ++c) {
+        const float* tap = weights.as<float>() + c * taps + r * width_ + w;
+        const uint32_t above = bfloat16FromFloat(*tap);
+        const uint32_t below = r + 1 < rows ? bfloat16FromFloat(tap[width_]) : 0;
+        words[2 * r * words_->shape()[1] + placeOf(w, c)] = above | below << 16;
+        words[(2 * r + 1) * words_->shape()[1] + placeOf(w, c)] = above;
+      }
+}
+
+// Two vectors of 32 channels have four of each eight; the last channels are in order.
+int64_t DepthwiseWeights::placeOf(int64_t tap, int64_t c) const {
+  constexpr int64_t kPair = 2 * kWordLanes;
+  if (c / kPair * kPair + kPair > channels_)
+    return c / kWordLanes * kWordLanes * width_ + tap * kWordLanes + c % kWordLanes;
+  const int64_t vector = c / 4 % 2, lane = c % kPair / 8 * 4 + c % 4;
+  return c / kPair * kPair * width_ + (2 * tap + vector) * kWordLanes + lane;
+}
+
+const float* DepthwiseWeights::words(int64_t row, bool isPair) const {
+  const auto* words = reinterpret_cast<const float*>(words_->data());
+  return words + (2 * row + (isPair ? 0 : 1)) * words_->shape()[1];
 }
 
 DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights, bool readsNarrow,
-                             bool isFar)
+                             bool writesNarrow, bool isFar)
     : shape_(shape),
       weights_(std::move(weights)),
       readsNarrow_(readsNarrow),
+      writesNarrow_(writesNarrow),
       isFar_(isFar),
       outBytes_(shape.images * shape.pixels() * shape.channels * static_cast<int64_t>(sizeof(float))),
       activation_(fusedActivation(node)),
-      function_(depthwiseFunction()) {}
+      roundedFunction_(activation_.function ? gemmTableFor(node).narrowFunction : nullptr),
+      function_(readsNarrow ? wordFunction() : MAX_CHOOSE_TARGET(kDepthwise)) {}
+
+int64_t DepthwiseRows::scratchBytes() const {
+  return activation_.function && writesNarrow_ ? alignUp(checkedMultiply<int64_t>(4, shape_.out[2] * shape_.channels))
+                                               : 0;
+}
+
+int64_t DepthwiseRows::findRows(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const void** x,
+                                int64_t* kernelRows) const {
+  const int64_t h = index % shape_.out[1], d = index / shape_.out[1] % shape_.out[0];
+  int64_t count = 0;
+  for (int64_t kd = 0; kd < shape_.kernel[0]; ++kd)
+    for (int64_t kh = 0; kh < shape_.kernel[1]; ++kh) {
+      const int64_t id = d * shape_.stride[0] - shape_.before[0] + kd * shape_.dilation[0];
+      const int64_t ih = h * shape_.stride[1] - shape_.before[1] + kh * shape_.dilation[1];
+      if (id < 0 || id >= shape_.in[0] || ih < 0 || ih >= shape_.in[1]) continue;
+      x[count] = input(id, ih);
+      kernelRows[count++] = kd * shape_.kernel[1] + kh;
+    }
+  return count;
+}
 
 void DepthwiseRows::run(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const float* bias,
-                        const float* residual, float* out, uint16_t* narrow) const {
-  const int64_t h = index % shape_.out[1], d = index / shape_.out[1] % shape_.out[0];
+                        const float* residual, std::byte* output, std::byte* scratch) const {
+  const int64_t at = index * shape_.out[2] * shape_.channels;
   const int64_t pixelBytes = shape_.channels * static_cast<int64_t>(sizeof(float));
-  const void* x[kMaxKernelRows];
+  const void *found[kMaxKernelRows], *x[2 * kMaxKernelRows];
   const float* weights[kMaxKernelRows];
+  int64_t kernelRows[kMaxKernelRows];
+  auto* narrow = writesNarrow_ ? reinterpret_cast<uint16_t*>(output) + at : nullptr;
+  float* out = writesNarrow_ ? reinterpret_cast<float*>(scratch) : reinterpret_cast<float*>(output) + at;
+  const int64_t rows = findRows(index, input, found, kernelRows);
   DepthwiseRow row{x,
                    weights,
                    0,
@@ -364,28 +412,32 @@ void DepthwiseRows::run(int64_t index, FunctionRef<const void*(int64_t d, int64_
                    shape_.dilation[2],
                    shape_.before[2],
                    bias,
-                   residual,
+                   residual ? residual + at : nullptr,
                    out,
-                   narrow,
-                   readsNarrow_,
+                   activation_.function ? nullptr : narrow,
                    isFar_,
                    !narrow && !activation_.function && isStreamed(out, outBytes_, pixelBytes, nullptr),
                    activation_.low,
                    activation_.high};
-  for (int64_t kd = 0; kd < shape_.kernel[0]; ++kd)
-    for (int64_t kh = 0; kh < shape_.kernel[1]; ++kh) {
-      const int64_t id = d * shape_.stride[0] - shape_.before[0] + kd * shape_.dilation[0];
-      const int64_t ih = h * shape_.stride[1] - shape_.before[1] + kh * shape_.dilation[1];
-      if (id < 0 || id >= shape_.in[0] || ih < 0 || ih >= shape_.in[1]) continue;
-      x[row.rows] = input(id, ih);
-      weights[row.rows++] = weights_->data() + (kd * shape_.kernel[1] + kh) * shape_.kernel[2] * shape_.channels;
+  for (int64_t i = 0; i < rows; ++i, ++row.rows) {
+    if (!readsNarrow_) {
+      x[i] = found[i];
+      weights[i] = weights_->row(kernelRows[i]);
+      continue;
     }
+    const bool isPair = i + 1 < rows && kernelRows[i + 1] == kernelRows[i] + 1;
+    x[2 * row.rows] = found[i];
+    x[2 * row.rows + 1] = isPair ? found[i + 1] : nullptr;
+    weights[row.rows] = weights_->words(kernelRows[i], isPair);
+    i += isPair ? 1 : 0;
+  }
   function_(row);
   if (row.isStreamed) hwy::FlushStream();
-  if (activation_.function) applyActivation(activation_, out, shape_.out[2] * shape_.channels);
+  if (roundedFunction_)
+    roundedFunction_(activation_, out, shape_.out[2] * shape_.channels, {}, narrow);
+  else if (activation_.function)
+    applyActivation(activation_, out, shape_.out[2] * shape_.channels);
 }
-
-DepthwiseFunction depthwiseFunction() { return MAX_CHOOSE_TARGET(kDepthwise); }
 
 bool isDepthwise(const Shape& weights, int64_t groups) {
   return groups > 1 && groups == weights[0] && weights[1] == 1 &&
@@ -394,14 +446,19 @@ bool isDepthwise(const Shape& weights, int64_t groups) {
 
 bool depthwiseTakesNarrow(const Node& node, const Shape& weights) {
   const readers::Window window = readers::readWindows(node.attributes, weights.dims().subspan(2)).axes.back();
-  return window.size == 3 && window.stride == 1 && window.dilation == 1;
+  const bool isKnown = window.stride == 1   ? window.size == 3 || window.size == 5 || window.size == 7
+                       : window.stride == 2 ? window.size == 3 || window.size == 5
+                                            : false;
+  return isKnown && window.dilation == 1 && mayBeNarrow(node) && wordFunction();
 }
 
 std::unique_ptr<OpKernel> createDepthwise(const OpRequest& request, const ConvShape& shape) {
   return std::make_unique<DepthwiseOp>(request, shape);
 }
 
-Ref<Prepared> prepareDepthwise(const Tensor& weights) { return makeRef<DepthwiseWeights>(weights); }
+Ref<Prepared> prepareDepthwise(const Node& node, const Tensor& weights) {
+  return makeRef<DepthwiseWeights>(weights, depthwiseTakesNarrow(node, weights.shape()));
+}
 
 }  // namespace max
 #endif

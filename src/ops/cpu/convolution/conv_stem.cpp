@@ -204,8 +204,10 @@ class StemOp final : public OpKernel {
                        writesNarrow_ ? context.out<uint16_t>() + at : nullptr);
     float* out = writesNarrow_ ? floats : context.out<float>() + at;
     runBlocks(context, row, first - top, out, nullptr);
-    applyActivation(activation_, out, outFloats_);
-    if (writesNarrow_) bfloat16GemmTable()->narrow(out, outFloats_, context.out<uint16_t>() + at);
+    if (writesNarrow_)
+      bfloat16GemmTable()->narrowFunction(activation_, out, outFloats_, {}, context.out<uint16_t>() + at);
+    else
+      applyActivation(activation_, out, outFloats_);
   }
 
   void runBlocks(const OpContext& context, StemRow row, int64_t kernelRow, float* out, uint16_t* narrow) const {

@@ -25,11 +25,16 @@ enum Input : size_t { X, ExpandWeights, Weights, ExpandBias, Bias };
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
+// Whether products are rounded to bfloat16.
+bool keepsNarrow(const Node& node, const GemmTable& table, const Shape& weights) {
+  return table.takesNarrow() && depthwiseTakesNarrow(node, weights);
+}
+
 class PreparedExpandConv : public Prepared {
  public:
-  PreparedExpandConv(const GemmTable& table, const Tensor& expand, const Tensor& weights, int lanes)
+  PreparedExpandConv(const Node& node, const GemmTable& table, const Tensor& expand, const Tensor& weights, int lanes)
       : expand_(makeRef<PackedWeights>(table, 1, expand.shape()[1], expand.shape()[0])),
-        depthwise_(makeRef<DepthwiseWeights>(weights)) {
+        depthwise_(makeRef<DepthwiseWeights>(weights, keepsNarrow(node, table, weights.shape()))) {
     const int64_t channels = expand.shape()[1], filters = expand.shape()[0];
     packMatrix(table, {expand.as<float>(), 1, channels, 1, channels, filters}, expand_->matrix(0), lanes);
   }
@@ -46,8 +51,8 @@ class PreparedExpandConv : public Prepared {
 Ref<PreparedExpandConv> weightsOf(const OpRequest& request, const GemmTable& table) {
   auto* prepared = dynamic_cast<PreparedExpandConv*>(request.node.prepared.get());
   if (prepared && prepared->expand().fits(table)) return Ref<PreparedExpandConv>(prepared);
-  return makeRef<PreparedExpandConv>(table, *request.inputs[ExpandWeights].constant, *request.inputs[Weights].constant,
-                                     request.lanes);
+  return makeRef<PreparedExpandConv>(request.node, table, *request.inputs[ExpandWeights].constant,
+                                     *request.inputs[Weights].constant, request.lanes);
 }
 
 ConvShape depthwiseShape(const OpRequest& request) {
@@ -87,23 +92,27 @@ class ExpandConvOp final : public OpKernel {
       : shape_(depthwiseShape(request)),
         channels_(request.inputs[X].shape.back()),
         readsNarrow_(isNarrow(request.inputs[X])),
-        keepsNarrow_(table.takesNarrow() && depthwiseTakesNarrow(request.node, request.inputs[Weights].shape)),
+        keepsNarrow_(keepsNarrow(request.node, table, request.inputs[Weights].shape)),
         strips_(shape_, elementBytes(), request.lanes),
         table_(table),
         weights_(weightsOf(request, table)),
-        depthwise_(request.node, shape_, weights_->depthwise(), keepsNarrow_, false),
+        depthwise_(request.node, shape_, weights_->depthwise(), keepsNarrow_, isNarrow(request.outputs[0]), false),
         epilogue_{1, fusedActivation(request.node, "expand_")},
         products_(productsOf(strips_.used ? strips_.chunkRows : shape_.images * shape_.in[0] * shape_.in[1],
                              strips_.used ? 1 : request.lanes)),
         lastProducts_(productsOf(strips_.used ? shape_.in[1] % strips_.chunkRows : 0, 1)),
         hasExpandBias_(request.has(ExpandBias)),
-        hasBias_(request.has(Bias)),
-        writesNarrow_(isNarrow(request.outputs[0])) {
+        hasBias_(request.has(Bias)) {
     const int64_t rows = strips_.used ? strips_.ringChunks * strips_.chunkRows
                                       : checkedMultiply(shape_.images, checkedMultiply(shape_.in[0], shape_.in[1]));
+    const int lanes = std::max(request.lanes, 1);
     valueBytes_ = alignUp(checkedMultiply(rows, rowBytes()));
-    laneBytes_ = valueBytes_ + static_cast<int64_t>(std::max(products_.scratchBytes(), lastProducts_.scratchBytes()));
-    lanes_ = strips_.used ? std::max(request.lanes, 1) : 1;
+    // Products and rows of the convolution are made in turns.
+    laneBytes_ =
+        valueBytes_ +
+        std::max(alignUp(static_cast<int64_t>(std::max(products_.scratchBytes(), lastProducts_.scratchBytes()))),
+                 checkedMultiply<int64_t>(depthwise_.scratchBytes(), strips_.used ? 1 : lanes));
+    lanes_ = strips_.used ? lanes : 1;
   }
 
   size_t scratchBytes() const override { return static_cast<size_t>(checkedMultiply(laneBytes_, lanes_)); }
@@ -152,13 +161,9 @@ class ExpandConvOp final : public OpKernel {
   }
 
   template <class RowOf>
-  void convolve(const OpContext& context, int64_t index, const RowOf& rowOf) const {
+  void convolve(const OpContext& context, int64_t index, const RowOf& rowOf, std::byte* scratch) const {
     const float* bias = hasBias_ ? context.in<float>(Bias) : nullptr;
-    const int64_t at = index * shape_.out[2] * shape_.channels;
-    if (writesNarrow_)
-      depthwise_.run(index, rowOf, bias, nullptr, context.out<uint16_t>() + at);
-    else
-      depthwise_.run(index, rowOf, bias, nullptr, context.out<float>() + at);
+    depthwise_.run(index, rowOf, bias, nullptr, context.out<std::byte>(), scratch);
     passWork(stepsPerRow());
   }
 
@@ -168,12 +173,14 @@ class ExpandConvOp final : public OpKernel {
     const int64_t rows = shape_.images * shape_.out[0] * shape_.out[1];
     const bool isSmall = rows * stepsPerRow() < 25'000;
     parallelFor(isSmall ? 1 : context.lanes, rows, std::max<int64_t>(1, rows / (context.lanes * 16)),
-                [&](int64_t begin, int64_t end, int) {
+                [&](int64_t begin, int64_t end, int lane) {
+                  std::byte* scratch = values + valueBytes_ + lane * depthwise_.scratchBytes();
                   for (int64_t row = begin; row < end; ++row) {
                     const int64_t plane = row / shape_.out[1] / shape_.out[0] * shape_.in[0];
-                    convolve(context, row, [&](int64_t d, int64_t h) {
+                    const auto rowOf = [&](int64_t d, int64_t h) {
                       return values + ((plane + d) * shape_.in[1] + h) * rowBytes();
-                    });
+                    };
+                    convolve(context, row, rowOf, scratch);
                   }
                 });
   }
@@ -189,8 +196,8 @@ class ExpandConvOp final : public OpKernel {
         const Gemm& products = (next + 1) * rows <= shape_.in[1] ? products_ : lastProducts_;
         multiply(context, products, image * shape_.in[1] + next * rows, place(next), memory + valueBytes_);
       }
-      convolve(context, image * shape_.out[1] + row,
-               [&](int64_t, int64_t h) { return place(h / rows) + h % rows * rowBytes(); });
+      const auto rowOf = [&](int64_t, int64_t h) { return place(h / rows) + h % rows * rowBytes(); };
+      convolve(context, image * shape_.out[1] + row, rowOf, memory + valueBytes_);
     }
   }
 
@@ -203,7 +210,7 @@ class ExpandConvOp final : public OpKernel {
   DepthwiseRows depthwise_;
   Epilogue epilogue_;
   Gemm products_, lastProducts_;  // of a chunk and of an image's last, if that is smaller; or all
-  bool hasExpandBias_, hasBias_, writesNarrow_;
+  bool hasExpandBias_, hasBias_;
   int64_t valueBytes_, laneBytes_;
   int lanes_;
 };
@@ -214,10 +221,7 @@ bool isSupported(const Shape& expand, const Shape& weights) {
          isDepthwise(weights, weights[0]);
 }
 
-// Functions are applied to whole rows of floats.
-NarrowOperands narrowOperands(const Node& node, const Shape& expand) {
-  return {expand[1] % 2 == 0 ? operandBit(0) : 0, fusedActivation(node).function ? 0 : operandBit(0)};
-}
+NarrowOperands narrowOperands(const Shape& expand) { return {expand[1] % 2 == 0 ? operandBit(0) : 0, operandBit(0)}; }
 
 bool acceptsOperands(const OpRequest& request, const NarrowOperands& narrow) {
   if (!areFloats(request, narrow)) return false;
@@ -228,8 +232,7 @@ bool acceptsOperands(const OpRequest& request, const NarrowOperands& narrow) {
 bool accepts(const OpRequest& request) { return acceptsOperands(request, {}); }
 
 bool acceptsWords(const OpRequest& request) {
-  return mayBeNarrow(request.node) &&
-         acceptsOperands(request, narrowOperands(request.node, request.inputs[ExpandWeights].shape));
+  return mayBeNarrow(request.node) && acceptsOperands(request, narrowOperands(request.inputs[ExpandWeights].shape));
 }
 
 std::unique_ptr<OpKernel> create(const OpRequest& request) {
@@ -244,14 +247,14 @@ Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants
   const Tensor *expand = constants[ExpandWeights], *weights = constants[Weights];
   if (!expand || !weights || expand->dtype() != DType::Float32 || weights->dtype() != DType::Float32) return nullptr;
   if (!isSupported(expand->shape(), weights->shape())) return nullptr;
-  return makeRef<PreparedExpandConv>(gemmTableFor(node), *expand, *weights, defaultLanes());
+  return makeRef<PreparedExpandConv>(node, gemmTableFor(node), *expand, *weights, defaultLanes());
 }
 
 constexpr Implementation kExpandConv[] = {{"strips_bf16", acceptsWords, createWords}, {"strips_f32", accepts, create}};
 
 NarrowOperands narrowOperands(const Node& node) {
   if (!mayBeNarrow(node) || !node.prepared) return {};
-  return narrowOperands(node, node.inputs[ExpandWeights]->constant->shape());
+  return narrowOperands(node.inputs[ExpandWeights]->constant->shape());
 }
 
 const OpRow kRows[] = {{kMaxDomain, "ExpandConv", kExpandConv, prepare, nullptr, narrowOperands}};

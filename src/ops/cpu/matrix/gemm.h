@@ -138,7 +138,8 @@ struct GemmTable {
   // With words of two elements (NULL without):
   const GemmTable* floats;  // packs B before the conversion
   void (*narrow)(const float* from, int64_t count, uint16_t* to);
-  // The activation's function of a row, whose memory it may use, and what is added to it, rounded.
+  // The activation's function of a row, whose memory it may use, and what is added to it, rounded; where `to` is NULL,
+  // in place and as floats.
   void (*narrowFunction)(const Activation& activation, float* from, int64_t count, const RowAddends& row, uint16_t* to);
   // Pixels of fewer than 16 channels, which become an even number of them; those that are added are zero.
   void (*spread)(const float* from, int64_t pixels, int64_t channels, uint16_t* to);

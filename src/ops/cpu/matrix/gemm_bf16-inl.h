@@ -117,12 +117,13 @@ namespace rounded {
 
 constexpr float kLog2E = 1.442695041f;
 
-// 1 / (1 + 2^t). 2^t is 2 to its fraction, scaled; the reciprocal has 14 bits.
+// 1 / (1 + 2^t). 2^t is 2 to its fraction, off by 7.5e-5, scaled; the reciprocal has 14 bits. Infinities have no
+// fraction.
 MAX_BF16 HWY_INLINE __m512 inverse(__m512 t) {
-  constexpr float kPowers[] = {1.000002593f, 6.930038345e-01f, 2.414427567e-01f, 5.201146094e-02f, 1.353416775e-02f};
-  const __m512 fraction = _mm512_reduce_ps(t, 1);  // 1 = of the floor
-  __m512 power = _mm512_set1_ps(kPowers[4]);
-  MAX_UNROLL for (int i = 3; i >= 0; --i) power = _mm512_fmadd_ps(power, fraction, _mm512_set1_ps(kPowers[i]));
+  constexpr float kPowers[] = {9.999251962e-01f, 6.958335638e-01f, 2.260671556e-01f, 7.802452147e-02f};
+  const __m512 fraction = _mm512_max_ps(_mm512_sub_ps(t, _mm512_floor_ps(t)), _mm512_setzero_ps());
+  __m512 power = _mm512_set1_ps(kPowers[3]);
+  MAX_UNROLL for (int i = 2; i >= 0; --i) power = _mm512_fmadd_ps(power, fraction, _mm512_set1_ps(kPowers[i]));
   return _mm512_rcp14_ps(_mm512_add_ps(_mm512_scalef_ps(power, t), _mm512_set1_ps(1)));
 }
 
@@ -161,51 +162,66 @@ MAX_BF16 HWY_INLINE __m512 addTo(__m512 value, const RowAddends& row, int64_t k,
   return row.floats ? _mm512_add_ps(value, _mm512_maskz_loadu_ps(mask, row.floats + k)) : value;
 }
 
+// To `to`, or as floats where they were if that is NULL.
 template <class Function>
-MAX_BF16 HWY_INLINE void narrowEach(const float* from, int64_t count, const RowAddends& row, uint16_t* to,
+MAX_BF16 HWY_INLINE void narrowEach(float* from, int64_t count, const RowAddends& row, uint16_t* to,
                                     const Function& function) {
   int64_t k = 0;
   for (; k + kLanes <= count; k += kLanes) {
     const __m512 value = addTo(function(_mm512_loadu_ps(from + k)), row, k, 0xffff);
-    _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + k), reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value)));
+    if (to)
+      _mm256_storeu_si256(reinterpret_cast<__m256i*>(to + k), reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value)));
+    else
+      _mm512_storeu_ps(from + k, value);
   }
   if (k == count) return;
   const __mmask16 mask = firstElements(count - k);
   const __m512 value = addTo(function(_mm512_maskz_loadu_ps(mask, from + k)), row, k, mask);
-  _mm256_mask_storeu_epi16(to + k, mask, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value)));
+  if (to)
+    _mm256_mask_storeu_epi16(to + k, mask, reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(value)));
+  else
+    _mm512_mask_storeu_ps(from + k, mask, value);
 }
 
-// The activation's function of a row, and what is added to it, rounded.
-MAX_BF16 void narrowFunction(const Activation& activation, float* from, int64_t count, const RowAddends& row,
-                             uint16_t* to) {
+// Calls `each` with the activation's function of a vector; other functions are applied to the floats before.
+template <class Each>
+MAX_BF16 HWY_INLINE void withFunction(const Activation& activation, float* from, int64_t stride, int64_t rows,
+                                      int64_t count, const Each& each) {
   switch (activation.op) {
     case ElementOp::Sigmoid:
-      return narrowEach(from, count, row, to, [](__m512 x) MAX_BF16 { return rounded::sigmoid(x); });
+      return each([](__m512 x) MAX_BF16 { return rounded::sigmoid(x); });
     case ElementOp::Swish: {
-      const __m512 alpha = _mm512_set1_ps(activation.alpha);
-      return narrowEach(from, count, row, to,
-                        [=](__m512 x) MAX_BF16 { return _mm512_mul_ps(x, rounded::sigmoid(_mm512_mul_ps(x, alpha))); });
+      const __m512 scale = _mm512_set1_ps(-rounded::kLog2E * activation.alpha);
+      return each([=](__m512 x) MAX_BF16 { return _mm512_mul_ps(x, rounded::inverse(_mm512_mul_ps(x, scale))); });
     }
     case ElementOp::HardSwish:
-      return narrowEach(from, count, row, to, [](__m512 x) MAX_BF16 { return rounded::hardSwish(x); });
+      return each([](__m512 x) MAX_BF16 { return rounded::hardSwish(x); });
     case ElementOp::Gelu:
-      return narrowEach(from, count, row, to, [](__m512 x) MAX_BF16 { return rounded::gelu(x); });
+      return each([](__m512 x) MAX_BF16 { return rounded::gelu(x); });
     case ElementOp::GeluTanh:
-      return narrowEach(from, count, row, to, [](__m512 x) MAX_BF16 { return rounded::geluTanh(x); });
+      return each([](__m512 x) MAX_BF16 { return rounded::geluTanh(x); });
     default:
-      applyFunction(activation, from, 0, 1, count);
-      return narrowEach(from, count, row, to, [](__m512 x) MAX_BF16 { return x; });
+      applyFunction(activation, from, stride, rows, count);
+      return each([](__m512 x) MAX_BF16 { return x; });
   }
+}
+
+MAX_BF16 void narrowFunction(const Activation& activation, float* from, int64_t count, const RowAddends& row,
+                             uint16_t* to) {
+  withFunction(activation, from, 0, 1, count,
+               [&](const auto& function) MAX_BF16 { narrowEach(from, count, row, to, function); });
 }
 
 MAX_BF16 void narrowFunctions(const GemmTile& t, int64_t rows) {
-  RowAddends row{};
-  if (t.epilogue->addsResidualLast) row = {t.residual, t.narrowResidual};
-  for (int64_t i = 0; i < rows; ++i) {
-    narrowFunction(t.epilogue->activation, t.c + i * t.ldc, t.columns, row, t.narrow + i * t.ldn);
-    if (row.floats) row.floats += t.ldr;
-    if (row.narrow) row.narrow += t.ldr;
-  }
+  withFunction(t.epilogue->activation, t.c, t.ldc, rows, t.columns, [&](const auto& function) MAX_BF16 {
+    RowAddends row{};
+    if (t.epilogue->addsResidualLast) row = {t.residual, t.narrowResidual};
+    for (int64_t i = 0; i < rows; ++i) {
+      narrowEach(t.c + i * t.ldc, t.columns, row, t.narrow + i * t.ldn, function);
+      if (row.floats) row.floats += t.ldr;
+      if (row.narrow) row.narrow += t.ldr;
+    }
+  });
 }
 
 MAX_BF16 void addNarrowRows(const GemmTile& t, int64_t rows) {

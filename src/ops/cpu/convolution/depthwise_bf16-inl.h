@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: Apache-2.0
+// Depthwise convolutions of bfloat16 with AVX-512 BF16: a word holds what a channel has in two rows of the input, one
+// above the other, and is multiplied by two taps at once. The end of conv_depthwise.cpp.
+#if HWY_TARGET == HWY_AVX3
+
+#include <immintrin.h>
+
+#define MAX_BF16 __attribute__((target(HWY_TARGET_STR ",avx512bf16")))
+
+HWY_BEFORE_NAMESPACE();
+namespace max::HWY_NAMESPACE {
+namespace {
+
+constexpr int64_t kPair = 2 * kLanes;  // channels of two vectors of sums
+
+MAX_BF16 HWY_INLINE __mmask16 firstOf(int64_t count) {
+  return static_cast<__mmask16>(count >= kLanes ? 0xffff : (1 << count) - 1);
+}
+
+alignas(64) constexpr uint16_t kInterleaved[kPair] = {0, 32, 1, 33, 2,  34, 3,  35, 4,  36, 5,  37, 6,  38, 7,  39,
+                                                      8, 40, 9, 41, 10, 42, 11, 43, 12, 44, 13, 45, 14, 46, 15, 47};
+alignas(64) constexpr int64_t kLowHalf[] = {0, 1, 8, 9, 2, 3, 10, 11}, kHighHalf[] = {4, 5, 12, 13, 6, 7, 14, 15};
+
+// Words of channels: those of two vectors have them in the order of DepthwiseWeights, those of one as they are.
+template <int kVectors>
+struct Words {
+  __m512bh v[kVectors];
+
+  MAX_BF16 HWY_INLINE void interleave(const uint16_t* above, const uint16_t* below, int64_t count) {
+    if constexpr (kVectors == 2) {
+      const __m512i a = _mm512_loadu_si512(above), b = _mm512_loadu_si512(below);
+      v[0] = reinterpret_cast<__m512bh>(_mm512_unpacklo_epi16(a, b));
+      v[1] = reinterpret_cast<__m512bh>(_mm512_unpackhi_epi16(a, b));
+    } else {
+      const __mmask16 mask = firstOf(count);
+      const __m256i a = _mm256_maskz_loadu_epi16(mask, above), b = _mm256_maskz_loadu_epi16(mask, below);
+      v[0] = reinterpret_cast<__m512bh>(_mm512_permutex2var_epi16(
+          _mm512_castsi256_si512(a), _mm512_load_si512(kInterleaved), _mm512_castsi256_si512(b)));
+    }
+  }
+};
+
+template <int kVectors>
+struct Sums {
+  __m512 v[kVectors];
+
+  MAX_BF16 HWY_INLINE void start(const float* bias, int64_t count) {
+    if (!bias) {
+      MAX_UNROLL for (int i = 0; i < kVectors; ++i) v[i] = _mm512_setzero_ps();
+    } else if constexpr (kVectors == 2) {
+      const __m512 low = _mm512_loadu_ps(bias), high = _mm512_loadu_ps(bias + kLanes);
+      v[0] = _mm512_shuffle_f32x4(low, high, 0x88);
+      v[1] = _mm512_shuffle_f32x4(low, high, 0xdd);
+    } else {
+      v[0] = _mm512_maskz_loadu_ps(firstOf(count), bias);
+    }
+  }
+
+  MAX_BF16 HWY_INLINE void finish(const DepthwiseRow& row, int64_t at, int64_t count) {
+    if constexpr (kVectors == 2) {
+      const __m512d even = _mm512_castps_pd(v[0]), odd = _mm512_castps_pd(v[1]);
+      v[0] = _mm512_castpd_ps(_mm512_permutex2var_pd(even, _mm512_load_si512(kLowHalf), odd));
+      v[1] = _mm512_castpd_ps(_mm512_permutex2var_pd(even, _mm512_load_si512(kHighHalf), odd));
+    }
+    const __mmask16 mask = kVectors == 2 ? 0xffff : firstOf(count);
+    const __m512 low = _mm512_set1_ps(row.low), high = _mm512_set1_ps(row.high);
+    MAX_UNROLL for (int i = 0; i < kVectors; ++i) {
+      if (row.residual) v[i] = _mm512_add_ps(v[i], _mm512_maskz_loadu_ps(mask, row.residual + at + i * kLanes));
+      v[i] = _mm512_min_ps(high, _mm512_max_ps(low, v[i]));
+    }
+    if (!row.narrow) {
+      MAX_UNROLL for (int i = 0; i < kVectors; ++i) {
+        float* to = row.out + at + i * kLanes;
+        if (row.isStreamed)
+          _mm512_stream_ps(to, v[i]);
+        else if (kVectors == 2 || count >= kLanes)
+          _mm512_storeu_ps(to, v[i]);
+        else
+          _mm512_mask_storeu_ps(to, mask, v[i]);
+      }
+      return;
+    }
+    uint16_t* to = row.narrow + at;
+    if constexpr (kVectors == 2) {
+      _mm512_storeu_si512(to, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(v[1], v[0])));
+    } else {
+      const auto half = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(v[0]));
+      if (count >= kLanes)
+        _mm256_storeu_si256(reinterpret_cast<__m256i*>(to), half);
+      else
+        _mm256_mask_storeu_epi16(to, mask, half);
+    }
+  }
+};
+
+alignas(64) constexpr uint16_t kNothing[kPair] = {};
+
+// Some channels of kPixels pixels. kEdge: some columns may lie outside the row, some pixels past its end.
+template <int kWidth, int kStride, int kPixels, int kVectors, bool kEdge>
+MAX_BF16 void wordBlock(const DepthwiseRow& row, int64_t pixel, int64_t c, int64_t count) {
+  constexpr int kInputs = (kPixels - 1) * kStride + kWidth;
+  const int64_t step = row.channels, column = pixel * kStride - row.before, at = column * step + c;
+  const auto width = static_cast<uint64_t>(row.inWidth);
+  Sums<kVectors> sum[kPixels];
+  MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p].start(row.bias ? row.bias + c : nullptr, count);
+  for (int64_t r = 0; r < row.rows; ++r) {
+    const auto* above = static_cast<const uint16_t*>(row.x[2 * r]) + at;
+    const bool isPair = row.x[2 * r + 1];
+    const uint16_t* below = isPair ? static_cast<const uint16_t*>(row.x[2 * r + 1]) + at : kNothing;
+    const int64_t belowStep = isPair ? step : 0;
+    __m512bh taps[kWidth][kVectors];
+    MAX_UNROLL for (int w = 0; w < kWidth; ++w) MAX_UNROLL for (int v = 0; v < kVectors; ++v) taps[w][v] =
+        reinterpret_cast<__m512bh>(_mm512_loadu_ps(row.weights[r] + c * kWidth + (w * kVectors + v) * kLanes));
+    MAX_UNROLL for (int i = 0; i < kInputs; ++i, above += step, below += belowStep) {
+      const bool isOutside = kEdge && static_cast<uint64_t>(column + i) >= width;
+      Words<kVectors> words;
+      words.interleave(isOutside ? kNothing : above, isOutside ? kNothing : below, count);
+      MAX_UNROLL for (int w = 0; w < kWidth; ++w) {
+        const int p = (i - w) / kStride;
+        if (i < w || (i - w) % kStride != 0 || p >= kPixels) continue;
+        MAX_UNROLL for (int v = 0; v < kVectors; ++v) sum[p].v[v] =
+            _mm512_dpbf16_ps(sum[p].v[v], words.v[v], taps[w][v]);
+      }
+    }
+  }
+  MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (!kEdge || pixel + p < row.outWidth) sum[p].finish(
+      row, (pixel + p) * row.channels + c, count);
+}
+
+template <int kWidth, int kStride, int kPixels, bool kEdge>
+MAX_BF16 void wordTile(const DepthwiseRow& row, int64_t pixel) {
+  int64_t c = 0;
+  for (; c + kPair <= row.channels; c += kPair) wordBlock<kWidth, kStride, kPixels, 2, kEdge>(row, pixel, c, kPair);
+  for (; c < row.channels; c += kLanes) wordBlock<kWidth, kStride, kPixels, 1, kEdge>(row, pixel, c, row.channels - c);
+}
+
+template <int kWidth, int kStride, int kPixels>
+void runWords(const DepthwiseRow& row) {
+  const Inside inside(row);
+  WorkCounter work;
+  for (int64_t pixel = 0; pixel < row.outWidth; pixel += kPixels, work.pass(3 * stepsOf(row))) {
+    if (row.isFar && row.rows > 0)
+      prefetch(row, static_cast<const uint16_t*>(row.x[2 * row.rows - 1]), pixel + kAhead, kPixels);
+    if (pixel >= inside.begin && pixel + kPixels <= inside.end)
+      wordTile<kWidth, kStride, kPixels, false>(row, pixel);
+    else
+      wordTile<kWidth, kStride, kPixels, true>(row, pixel);
+  }
+}
+
+void runWordRow(const DepthwiseRow& row) {
+  constexpr Kernel kWordKernels[] = {{3, 1, runWords<3, 1, 7>},
+                                     {3, 2, runWords<3, 2, 7>},
+                                     {5, 1, runWords<5, 1, 7>},
+                                     {5, 2, runWords<5, 2, 6>},
+                                     {7, 1, runWords<7, 1, 4>}};
+  for (const Kernel& kernel : kWordKernels)
+    if (row.kernelWidth == kernel.width && row.stride == kernel.stride) return kernel.run(row);
+}
+
+}  // namespace
+
+extern const DepthwiseFunction kDepthwiseWords;
+constexpr DepthwiseFunction kDepthwiseWords = runWordRow;
+
+}  // namespace max::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#undef MAX_BF16
+
+#endif
