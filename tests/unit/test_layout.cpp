@@ -83,6 +83,11 @@ TEST(Layout, FewFiltersForEachChannelAreDepthwise) {
     const std::string repeated = times <= 4 ? "Expand Reshape Transpose*2 Unsqueeze max.Conv" : "Transpose*2 max.Conv";
     EXPECT_EQ(compileAndCompare(build, {{2, 6, 9, 7}}), repeated);
   }
+  const auto build = [&](Builder& b) {  // Each element is read once.
+    b.output(
+        b.op("Conv", {b.input({b.symbol("n"), 6, 9, 7}), b.random({12, 1, 9, 1})}, attrs({{"group", int64_t{6}}})));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 6, 9, 7}}), "Transpose*2 max.Conv");
 }
 
 TEST(Layout, TransposedConvolutionsFollow) {

@@ -71,8 +71,23 @@ Value* repeatChannels(Rewriter& rewriter, Value* x, int64_t times, const Node* o
   return rewriter.add("", "Reshape", {repeated, rewriter.constant(joined)}, {}, {origin})->output();
 }
 
-// Few filters for each channel are a depthwise convolution of repeated channels: products would be narrow.
-constexpr int64_t kMostRepeats = 4;
+// A few filters for each channel are a depthwise convolution of repeated channels, since products would be narrow.
+// Worth it where an element is read some times.
+int64_t repeatsOf(const Node& node, const Shape& weights, const std::vector<readers::Window>& windows) {
+  constexpr int64_t kMostRepeats = 4;
+  constexpr double kFewestReads = 4;
+  const int64_t groups = readers::readGroups(node.attributes), times = weights[0] / groups;
+  if (weights.rank() > 5 || weights[1] != 1 || groups == 1 || times > kMostRepeats) return 1;
+  double reads = 1;
+  for (size_t i = 0; i < windows.size(); ++i) {
+    const Dim &in = node.input(0)->type.dims[i + 2], &out = node.output()->type.dims[i + 2];
+    const bool isKnown = in.isKnown() && out.isKnown() && in.value() > 0;
+    reads *= static_cast<double>(windows[i].size);
+    reads *= isKnown ? static_cast<double>(out.value()) / static_cast<double>(in.value())
+                     : 1 / static_cast<double>(windows[i].stride);
+  }
+  return reads >= kFewestReads ? times : 1;
+}
 
 bool lowerConv(Rewriter& rewriter, Node& node) {
   const Value* weights = node.input(1);
@@ -81,14 +96,13 @@ bool lowerConv(Rewriter& rewriter, Node& node) {
   if (shape.rank() != rankOf(node.input(0)) || weights->constant->count() == 0) return false;
   const auto windows = explicitWindows(node, readers::readWindows(node.attributes, shape.dims().subspan(2)));
   if (!windows) return false;
-  const int64_t groups = readers::readGroups(node.attributes), times = shape[0] / groups;
-  const bool repeats = shape.rank() <= 5 && shape[1] == 1 && groups > 1 && times > 1 && times <= kMostRepeats;
+  const int64_t groups = readers::readGroups(node.attributes), times = repeatsOf(node, shape, *windows);
   Attributes attributes;
   setWindows(attributes, *windows);
-  attributes.set("group", repeats ? shape[0] : groups);
+  attributes.set("group", groups * times);
   std::vector<Value*> inputs = node.inputs;
   inputs[0] = rewriter.transpose(inputs[0], toLast(shape.rank()), &node);
-  if (repeats) inputs[0] = repeatChannels(rewriter, inputs[0], times, &node);
+  if (times > 1) inputs[0] = repeatChannels(rewriter, inputs[0], times, &node);
   return replaceByOwn(rewriter, node, "Conv", std::move(inputs), std::move(attributes));
 }
 
