@@ -2,6 +2,8 @@
 // evaluate: one node on host tensors, through whatever kernel serves it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "graph/graph.h"
 #include "ops/op_kernel.h"
@@ -50,6 +52,44 @@ TEST(Evaluate, ReshapeIsAView) {
   const Ref<Tensor> result = run("Reshape", {data, integers({2}, {3, -1})})[0];
   expectFloats(result, {3, 2}, {1, 2, 3, 4, 5, 6});
   EXPECT_EQ(result->data(), data->data());
+}
+
+// Boxes that overlap a better one by more than `most`, found by asking all.
+std::vector<int64_t> keptBoxes(const float* boxes, int64_t count, float most) {
+  std::vector<int64_t> kept;  // the scores fall
+  const auto overlaps = [&](int64_t a, int64_t b) {
+    const float *p = boxes + 4 * a, *q = boxes + 4 * b;
+    const float height = std::min(p[2], q[2]) - std::max(p[0], q[0]);
+    const float width = std::min(p[3], q[3]) - std::max(p[1], q[1]);
+    const float both = height > 0 && width > 0 ? height * width : 0;
+    const auto area = [](const float* r) { return (r[2] - r[0]) * (r[3] - r[1]); };
+    return both / (area(p) + area(q) - both) > most;
+  };
+  for (int64_t i = 0; i < count; ++i)
+    if (std::none_of(kept.begin(), kept.end(), [&](int64_t k) { return overlaps(i, k); })) kept.push_back(i);
+  return kept;
+}
+
+TEST(Evaluate, NonMaxSuppressionOfSeveralClasses) {
+  constexpr int64_t kCount = 600;
+  for (const float apart : {0.f, 20.f, -1e4f}) {  // the classes' places
+    const Ref<Tensor> boxes = Tensor::allocate(DType::Float32, {1, kCount, 4});
+    const Ref<Tensor> scores = Tensor::allocate(DType::Float32, {1, 1, kCount});
+    auto* box = static_cast<float*>(boxes->mutableData());
+    uint32_t random = 7;
+    const auto next = [&] { return static_cast<float>((random = random * 1664525 + 1013904223) >> 8) / (1 << 20); };
+    for (int64_t i = 0; i < kCount; ++i) {
+      const float place = static_cast<float>(i % 7) * apart, y = next() + place, x = next() + place;
+      const float corners[] = {y, x, y + next() / 4, x + next() / 4};
+      std::copy_n(corners, 4, box + 4 * i);
+      static_cast<float*>(scores->mutableData())[i] = 1 - static_cast<float>(i) / kCount;
+    }
+    const Ref<Tensor> kept = run("NonMaxSuppression", {boxes, scores, integers({1}, {kCount}), floats({1}, {0.2f})})[0];
+    const std::vector<int64_t> expected = keptBoxes(box, kCount, 0.2f);
+    ASSERT_EQ(kept->shape(), Shape({static_cast<int64_t>(expected.size()), 3}));
+    EXPECT_LT(expected.size(), size_t{kCount});
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(kept->as<int64_t>()[3 * i + 2], expected[i]) << apart;
+  }
 }
 
 TEST(Evaluate, SliceBackwards) {

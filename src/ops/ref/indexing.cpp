@@ -4,6 +4,7 @@
 #include "graph/readers/indexing.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 #include <utility>
@@ -276,6 +277,60 @@ float overlap(const Box& a, const Box& b) {
   return height * width / (a.area() + b.area() - height * width);
 }
 
+// Kept boxes by the places of their left edges: a candidate meets those that may overlap it. Detectors for many classes
+// move the boxes of each class to a place of its own.
+class KeptBoxes {
+ public:
+  // `allMeet`: boxes that are apart count as overlapping, too.
+  KeptBoxes(const std::vector<Box>& candidates, bool allMeet) {
+    float low = 0, high = 0;
+    for (const Box& box : candidates) {
+      low = std::min(low, box.x1);
+      high = std::max(high, box.x2);
+      allMeet |= !std::isfinite(box.x1) || !std::isfinite(box.x2);
+    }
+    const float perStrip = (high - low) / kStrips;
+    if (allMeet || !std::isnormal(perStrip)) return;
+    low_ = low;
+    width_ = perStrip;
+    strips_.assign(kStrips, Strip{-INFINITY, {}});
+  }
+
+  int64_t count() const { return count_; }
+
+  void add(const Box& box) {
+    const size_t strip = stripOf(box.x1);
+    for (size_t i = strip; i < strips_.size() && strips_[i].reach < box.x2; ++i) strips_[i].reach = box.x2;
+    strips_[strip].boxes.push_back(box);
+    ++count_;
+  }
+
+  bool cover(const Box& candidate, double maxOverlap, WorkCounter& work) const {
+    for (size_t i = stripOf(candidate.x2) + 1; i-- > 0 && !(strips_[i].reach <= candidate.x1); work.pass())
+      for (const Box& box : strips_[i].boxes) {
+        work.pass(8);
+        if (overlap(candidate, box) > maxOverlap) return true;
+      }
+    return false;
+  }
+
+ private:
+  static constexpr int kStrips = 256;
+  struct Strip {
+    float reach;  // the right edge that is farthest to the right, also of strips before
+    std::vector<Box> boxes;
+  };
+
+  size_t stripOf(float x) const {
+    if (strips_.size() == 1) return 0;
+    return static_cast<size_t>(std::clamp((x - low_) / width_, 0.f, kStrips - 1.f));
+  }
+
+  float low_ = 0, width_ = 0;
+  std::vector<Strip> strips_{{INFINITY, {}}};
+  int64_t count_ = 0;
+};
+
 Results nonMaxSuppression(const Node& node, Inputs inputs) {
   const Shape &boxes = inputs[0]->shape(), &scores = inputs[1]->shape();
   require(boxes.rank() == 3 && scores.rank() == 3 && boxes[2] == 4 && boxes[0] == scores[0] && boxes[1] == scores[2],
@@ -299,17 +354,17 @@ Results nonMaxSuppression(const Node& node, Inputs inputs) {
       work.pass(4);
       return score[a] > score[b];
     });
-    std::vector<Box> kept;
+    std::vector<Box> candidates;
+    candidates.reserve(order.size());
     for (const int64_t i : order) {
-      if (static_cast<double>(kept.size()) >= most) break;
-      const Box candidate = boxAt(box + i * 4, centered);
-      const auto covers = [&](const Box& other) {
-        work.pass(8);
-        return overlap(candidate, other) > maxOverlap;
-      };
-      if (std::any_of(kept.begin(), kept.end(), covers)) continue;
-      kept.push_back(candidate);
-      selected.insert(selected.end(), {line / scores[1], line % scores[1], i});
+      candidates.push_back(boxAt(box + i * 4, centered));
+      work.pass(2);
+    }
+    KeptBoxes kept(candidates, maxOverlap < 0);
+    for (size_t i = 0; i < order.size() && static_cast<double>(kept.count()) < most; ++i) {
+      if (kept.cover(candidates[i], maxOverlap, work)) continue;
+      kept.add(candidates[i]);
+      selected.insert(selected.end(), {line / scores[1], line % scores[1], order[i]});
     }
   }
   return {indexTensor({static_cast<int64_t>(selected.size() / 3), 3}, selected)};
