@@ -357,6 +357,9 @@ class QuantizedConv final : public OpKernel {
     tile.words = pieces_.words;
     tile.outStride = shape_.filters;
     tile.how = scales() ? &how : nullptr;
+    tile.ldc = scales() ? table_.panelColumns : shape_.filters;
+    const uint8_t* residual = kRequantizes ? operands_.residual(context, 0) : nullptr;
+    const bool makesReals = operands_.hasFactor();
     WorkCounter work;
     for (int64_t panel = part.firstPanel; panel < part.lastPanel; ++panel) {
       const int64_t column = panel * table_.panelColumns;
@@ -371,23 +374,20 @@ class QuantizedConv final : public OpKernel {
       how.bias = reinterpret_cast<const int32_t*>(factors) + padded() * shape_.groups + column;
       const float* addends = operands_.hasAddends() ? factors + 2 * padded() * shape_.groups + column : nullptr;
       (kRequantizes ? sum.addends : how.addends) = addends;
+      int64_t row = first;
       for (int64_t at = part.firstTile; at < part.lastTile; ++at, work.pass(16 + 8 * tile.pieces * tile.words)) {
-        const int64_t row = blocks_.firstRow(at), place = row * shape_.filters + part.group * shape_.groupFilters();
+        const int64_t next = blocks_.firstRow(at + 1);
+        const int64_t place = row * shape_.filters + part.group * shape_.groupFilters() + column;
         tile.rows = rows + (row - first);
         tile.rowSums = rowSums + (row - first);
-        placeResult(context, tile, place + column, part.memory);
-        table_.multiply(tile, blocks_.firstRow(at + 1) - row);
+        if (kRequantizes) tile.out = context.out<uint8_t>() + place;
+        if (residual) tile.other = residual + place;
+        if (makesReals) tile.reals = context.out<float>() + place;
+        tile.c = scales() ? reinterpret_cast<int32_t*>(part.memory + tileAt_) : context.out<int32_t>() + place;
+        table_.multiply(tile, next - row);
+        row = next;
       }
     }
-  }
-
-  void placeResult(const OpContext& context, IntegerTile& tile, int64_t at, std::byte* memory) const {
-    tile.c = scales() ? reinterpret_cast<int32_t*>(memory + tileAt_) : context.out<int32_t>() + at;
-    tile.ldc = scales() ? table_.panelColumns : shape_.filters;
-    if (operands_.hasFactor()) tile.reals = context.out<float>() + at;
-    if (!kRequantizes) return;
-    tile.other = operands_.residual(context, at);
-    tile.out = context.out<uint8_t>() + at;
   }
 
   // The sum of the bytes of each row, with those that fill up the last words.

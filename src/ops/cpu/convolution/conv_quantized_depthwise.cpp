@@ -193,8 +193,17 @@ class TapColumns {
   }
 
   void fillLine(const uint8_t* line, const uint8_t* zeros, int64_t column, int64_t step, const uint8_t** table) const {
-    for (int64_t i = 0; i < line_; ++i, column += step)
-      table[i] = line && column >= 0 && column < shape_.in[2] ? line + column * shape_.channels : zeros;
+    // The part within the image.
+    const auto firstFrom = [&](int64_t least) {
+      return std::clamp<int64_t>((least - column + step - 1) / step, 0, line_);
+    };
+    const int64_t begin = line ? firstFrom(std::max<int64_t>(column, 0)) : line_;
+    const int64_t end = line ? std::max(begin, firstFrom(shape_.in[2])) : line_;
+    const int64_t stride = step * shape_.channels;
+    std::fill_n(table, begin, zeros);
+    const uint8_t* at = line ? line + (column + begin * step) * shape_.channels : nullptr;
+    for (int64_t i = begin; i < end; ++i, at += stride) table[i] = at;
+    std::fill(table + end, table + line_, zeros);
   }
 
   ConvShape shape_;

@@ -80,8 +80,7 @@ MAX_VNNI void runBlock(const DepthwiseQuads& run, const RequantizationVectors& h
 #pragma GCC unroll 2
       for (int each = 0; each < kEach; ++each, weights += 256)
 #pragma GCC unroll 4
-        for (int i = 0; i < 4; ++i)
-          sums[each][i] = _mm512_dpbusd_epi32(sums[each][i], words[i], _mm512_loadu_si512(weights + 64 * i));
+        for (int i = 0; i < 4; ++i) sums[each][i] = addProducts(sums[each][i], words[i], weights + 64 * i);
     }
 #pragma GCC unroll 2
     for (int each = 0; each < kEach; ++each) {

@@ -17,81 +17,93 @@ constexpr int kTileRows = 7, kVectors = 4, kLanes = 16;
 template <int kRows>
 constexpr int64_t kDistance = (kRows == 1 ? 32 : 8) * kVectors* kLanes;
 
-// Adds what column factors make of the sum of row i of A.
-template <int kUsed>
-MAX_VNNI inline void addRowSum(const IntegerTile& t, int i, __m512i (&sums)[kUsed]) {
-  if (!t.columnFactors) return;
-  const __m512i rowSum = _mm512_set1_epi32(t.rowSums[i]);
-#pragma GCC unroll 4
-  for (int j = 0; j < kUsed; ++j)
-    sums[j] = _mm512_add_epi32(sums[j], _mm512_mullo_epi32(rowSum, _mm512_loadu_si512(t.columnFactors + j * kLanes)));
+MAX_VNNI inline void storeWords(__m512i words, int64_t left, void* to) {
+  if (left >= kLanes) return _mm512_storeu_si512(to, words);
+  _mm512_mask_storeu_epi32(to, static_cast<__mmask16>((1 << left) - 1), words);
 }
 
-// Subtracts the zero points from the sums of row i and stores them.
-template <int kUsed>
-MAX_VNNI inline void finishRow(const IntegerTile& t, int i, __m512i (&sums)[kUsed]) {
-  addRowSum<kUsed>(t, i, sums);
-#pragma GCC unroll 4
-  for (int j = 0; j < kUsed; ++j) {
-    __m512i value = sums[j];
-    if (t.rowFactors) {
-      const __m512i columnSums = _mm512_loadu_si512(t.columnSums + j * kLanes);
-      value = _mm512_add_epi32(value, _mm512_mullo_epi32(_mm512_set1_epi32(t.rowFactors[i]), columnSums));
-    }
-    int32_t* c = t.c + i * t.ldc + j * kLanes;
-    const int64_t left = t.columns - j * kLanes;
-    if (left >= kLanes)
-      _mm512_storeu_si512(c, value);
-    else
-      _mm512_mask_storeu_epi32(c, static_cast<__mmask16>((1 << left) - 1), value);
-  }
+// Packing interleaves quarters of the vectors.
+MAX_VNNI inline __m512i inOrder(__m512i packed) {
+  return _mm512_permutexvar_epi32(_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), packed);
 }
 
-// The sums of row i, which include the bias, to 8-bit numbers, without leaving registers.
+// The sums of row i, which lie in c, with zero points subtracted and what other kernels made.
 template <int kUsed>
-MAX_VNNI inline void requantizeRow(const IntegerTile& t, const RequantizationVectors& how, int i,
-                                   __m512i (&sums)[kUsed]) {
-  addRowSum<kUsed>(t, i, sums);
-  __m512i result[4] = {};
-  if (t.other) {
-    const uint8_t* other = t.other + i * t.outStride;
-    how.sum<kUsed>(
-        sums, 0, [&](int j) MAX_VNNI { return loadFirst(other + j * kLanes, t.columns - j * kLanes); }, result);
-  } else if (how.addends) {
-    how.sum<kUsed>(sums, 0, result);
-  } else {
-    how.round<kUsed>(sums, 0, result);
-  }
-  // Packing interleaves quarters of the vectors.
-  const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
-  storeFirst(_mm512_permutexvar_epi32(order, how.packed(result)), t.columns, t.out + i * t.outStride);
-}
-
-// The sums of row i, which include the bias, to real numbers.
-template <int kUsed>
-MAX_VNNI inline void scaleRow(const IntegerTile& t, int i, __m512i (&sums)[kUsed]) {
-  addRowSum<kUsed>(t, i, sums);
-#pragma GCC unroll 4
-  for (int j = 0; j < kUsed; ++j) {
-    __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[j]), _mm512_loadu_ps(t.how->factors + j * kLanes));
-    if (t.how->addends) x = _mm512_add_ps(x, _mm512_loadu_ps(t.how->addends + j * kLanes));
-    float* out = t.reals + i * t.outStride + j * kLanes;
-    const int64_t left = t.columns - j * kLanes;
-    if (left >= kLanes)
-      _mm512_storeu_ps(out, x);
-    else
-      _mm512_mask_storeu_ps(out, static_cast<__mmask16>((1 << left) - 1), x);
-  }
-}
-
-// sum + value * the words at b, which are read from memory each time: with all sums of the largest tile in registers,
-// there is none left for its last column of words.
-MAX_VNNI inline __m512i addProducts(__m512i sum, __m512i value, const int32_t* b) {
-  struct Words {
-    int32_t words[kLanes];
+MAX_VNNI inline void loadRow(const IntegerTile& t, int64_t i, __m512i (&sums)[kUsed]) {
+  const auto add = [&](int j, int32_t factor, const int32_t* numbers) MAX_VNNI {
+    const __m512i product = _mm512_mullo_epi32(_mm512_set1_epi32(factor), _mm512_loadu_si512(numbers + j * kLanes));
+    sums[j] = _mm512_add_epi32(sums[j], product);
   };
-  __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(value), "m"(*reinterpret_cast<const Words*>(b)));
-  return sum;
+#pragma GCC unroll 4
+  for (int j = 0; j < kUsed; ++j) {
+    const int64_t left = t.how ? kLanes : t.columns - j * kLanes;
+    const auto exists = static_cast<__mmask16>(left >= kLanes ? 0xffff : (1 << left) - 1);
+    sums[j] = _mm512_maskz_loadu_epi32(exists, t.c + i * t.ldc + j * kLanes);
+    if (t.sums) sums[j] = _mm512_add_epi32(sums[j], _mm512_loadu_si512(t.sums + (i * kVectors + j) * kLanes));
+    if (t.rowFactors) add(j, t.rowFactors[i], t.columnSums);
+    if (t.columnFactors) add(j, t.rowSums[i], t.columnFactors);
+  }
+}
+
+// What becomes of the sums of a tile, if it is more than bytes made of them and the bias.
+template <int kUsed>
+MAX_VNNI void finish(const IntegerTile& t, int64_t rows) {
+  const RequantizationVectors how(t.how && !t.reals ? *t.how : Requantization{});
+  for (int64_t i = 0; i < rows; ++i) {
+    __m512i sums[4] = {};
+    auto& used = reinterpret_cast<__m512i(&)[kUsed]>(sums);
+    loadRow<kUsed>(t, i, used);
+    if (!t.how || t.reals) {
+#pragma GCC unroll 4
+      for (int j = 0; j < kUsed; ++j) {
+        const int64_t left = t.columns - j * kLanes;
+        if (!t.how) {
+          storeWords(sums[j], left, t.c + i * t.ldc + j * kLanes);
+          continue;
+        }
+        __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[j]), _mm512_loadu_ps(t.how->factors + j * kLanes));
+        if (t.how->addends) x = _mm512_add_ps(x, _mm512_loadu_ps(t.how->addends + j * kLanes));
+        storeWords(_mm512_castps_si512(x), left, t.reals + i * t.outStride + j * kLanes);
+      }
+      continue;
+    }
+    if (t.other) {
+      const uint8_t* other = t.other + i * t.outStride;
+      how.sum<kUsed>(
+          sums, 0, [&](int j) MAX_VNNI { return loadFirst(other + j * kLanes, t.columns - j * kLanes); }, sums);
+    } else if (how.addends) {
+      how.sum<kUsed>(sums, 0, sums);
+    } else {
+      how.round<kUsed>(sums, 0, sums);
+    }
+    storeFirst(inOrder(how.packed(sums)), t.columns, t.out + i * t.outStride);
+  }
+}
+
+// Whether bytes are made of the sums and the bias alone, whose products with factors fit into 32 bits.
+inline bool isPlain(const IntegerTile& t) {
+  return t.how && !t.how->mayOverflow && !t.how->sum && !t.reals && !t.columnFactors && !t.sums;
+}
+
+// Such bytes of all rows.
+template <int kRows, int kUsed, bool kSigned>
+MAX_VNNI __attribute__((always_inline)) inline void finishPlain(const IntegerTile& t,
+                                                                const __m512i (&sums)[kRows][kUsed]) {
+  const Requantization& how = *t.how;
+  const PackedBytes bytes(how.zero, how.low, how.high);
+  // Stores of bytes may change anything else for the compiler.
+  const float* factors = how.factors;
+  const int64_t columns = t.columns, stride = t.outStride;
+  uint8_t* out = t.out;
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i, out += stride) {
+    __m512i numbers[4] = {};
+#pragma GCC unroll 4
+    for (int j = 0; j < kUsed; ++j)
+      numbers[j] =
+          _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[i][j]), _mm512_loadu_ps(factors + j * kLanes)));
+    storeFirst(inOrder(bytes.packed<kSigned>(numbers)), columns, out);
+  }
 }
 
 // The first kUsed vectors of the panel.
@@ -127,30 +139,21 @@ MAX_VNNI void tile(const IntegerTile& t) {
         const __m512i value = _mm512_set1_epi32(word);
 #pragma GCC unroll 16
         for (int j = 0; j < kKept; ++j) sum[i][j] = _mm512_dpbusd_epi32(sum[i][j], value, columns[j]);
+        // With all sums of the largest tile in registers, there is none left for its last column of words.
         if constexpr (kKept < kUsed) sum[i][kKept] = addProducts(sum[i][kKept], value, b + kKept * kLanes);
       }
     }
   }
-  if (t.sums) {
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i)
-#pragma GCC unroll 16
-      for (int j = 0; j < kUsed; ++j)
-        sum[i][j] = _mm512_add_epi32(sum[i][j], _mm512_loadu_si512(t.sums + (i * kVectors + j) * kLanes));
-  }
-  if (t.reals) {
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) scaleRow<kUsed>(t, i, sum[i]);
-    return;
-  }
-  if (t.how) {
-    const RequantizationVectors how(*t.how);
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) requantizeRow<kUsed>(t, how, i, sum[i]);
-    return;
+  if (isPlain(t)) {
+    if (t.how->low < 0) return finishPlain<kRows, kUsed, true>(t, sum);
+    return finishPlain<kRows, kUsed, false>(t, sum);
   }
 #pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i) finishRow<kUsed>(t, i, sum[i]);
+  for (int i = 0; i < kRows; ++i)
+#pragma GCC unroll 16
+    for (int j = 0; j < kUsed; ++j)
+      storeWords(sum[i][j], t.how ? kLanes : t.columns - j * kLanes, t.c + i * t.ldc + j * kLanes);
+  if (t.how || t.rowFactors || t.columnFactors || t.sums) finish<kUsed>(t, kRows);
 }
 
 template <int kUsed>

@@ -5,6 +5,7 @@
 // GCC 12 takes the undefined operands of these intrinsics for mistakes.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
+#pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 #include <immintrin.h>
 
@@ -14,11 +15,41 @@
 
 namespace max {
 
-struct RequantizationVectors {
+// sum + value * the words at b, which are read from memory each time. The sum stays in its register, from which
+// compilers move that of the intrinsic.
+MAX_VNNI inline __m512i addProducts(__m512i sum, __m512i value, const void* b) {
+  struct Words {
+    int32_t words[16];
+  };
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(value), "m"(*static_cast<const Words*>(b)));
+  return sum;
+}
+
+// Numbers of 32 bits, without zero point and ends, to bytes.
+struct PackedBytes {
+  __m512i zero;             // in 16 bits
+  __m512i least, greatest;  // in 8 bits
+
+  MAX_VNNI __attribute__((always_inline)) PackedBytes(int32_t zeroPoint, int32_t low, int32_t high)
+      : zero(_mm512_set1_epi16(static_cast<int16_t>(zeroPoint))),
+        least(_mm512_set1_epi8(static_cast<char>(low))),
+        greatest(_mm512_set1_epi8(static_cast<char>(high))) {}
+
+  // In each quarter: the numbers of that quarter of the first vector, then of the second and so on.
+  template <bool kSigned>
+  MAX_VNNI __attribute__((always_inline)) __m512i packed(const __m512i (&numbers)[4]) const {
+    const __m512i first = _mm512_adds_epi16(_mm512_packs_epi32(numbers[0], numbers[1]), zero);
+    const __m512i second = _mm512_adds_epi16(_mm512_packs_epi32(numbers[2], numbers[3]), zero);
+    if constexpr (kSigned)
+      return _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(first, second), least), greatest);
+    else
+      return _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(first, second), least), greatest);
+  }
+};
+
+struct RequantizationVectors : PackedBytes {
   const float* factors;
-  __m512 low, high;         // of the first rounding, without its zero point
-  __m512i zero;             // of the result, in 16 bits
-  __m512i least, greatest;  // of the result, in 8 bits
+  __m512 low, high;  // of the first rounding, without its zero point
   bool isSigned, mayOverflow;
   const float* addends = nullptr;
   // With a sum: its factors, its upper end without the zero point, and the other operand's zero point.
@@ -27,12 +58,11 @@ struct RequantizationVectors {
   __m128i flip{};
 
   MAX_VNNI explicit RequantizationVectors(const Requantization& how)
-      : factors(how.factors),
+      : PackedBytes(how.sum ? how.sum->sumZero : how.zero, how.sum ? how.sum->low : how.low,
+                    how.sum ? how.sum->high : how.high),
+        factors(how.factors),
         low(_mm512_set1_ps(static_cast<float>(how.low - how.zero))),
         high(_mm512_set1_ps(static_cast<float>(how.high - how.zero))),
-        zero(_mm512_set1_epi16(static_cast<int16_t>(how.sum ? how.sum->sumZero : how.zero))),
-        least(_mm512_set1_epi8(static_cast<char>(how.sum ? how.sum->low : how.low))),
-        greatest(_mm512_set1_epi8(static_cast<char>(how.sum ? how.sum->high : how.high))),
         isSigned((how.sum ? how.sum->low : how.low) < 0),
         mayOverflow(how.mayOverflow) {
     if (!how.sum) return;
@@ -78,12 +108,8 @@ struct RequantizationVectors {
       numbers[j] = withAddend(sums[j], column + 16 * j, _mm512_loadu_ps(addends + column + 16 * j));
   }
 
-  // In each quarter: the numbers of that quarter of the first vector, then of the second and so on.
   MAX_VNNI __m512i packed(const __m512i (&numbers)[4]) const {
-    const __m512i first = _mm512_adds_epi16(_mm512_packs_epi32(numbers[0], numbers[1]), zero);
-    const __m512i second = _mm512_adds_epi16(_mm512_packs_epi32(numbers[2], numbers[3]), zero);
-    if (isSigned) return _mm512_min_epi8(_mm512_max_epi8(_mm512_packs_epi16(first, second), least), greatest);
-    return _mm512_min_epu8(_mm512_max_epu8(_mm512_packus_epi16(first, second), least), greatest);
+    return isSigned ? PackedBytes::packed<true>(numbers) : PackedBytes::packed<false>(numbers);
   }
 
  private:
