@@ -45,9 +45,9 @@ class ConvRows {
 struct DepthwiseRow {
   // Per kernel row: the input row, of floats. With words per pair of them: the two rows, of bfloat16, or one and NULL.
   const void* const* x;
-  const float* const* weights;  // per kernel row: [kernel width][channels]; or DepthwiseWeights::words()
-  int64_t rows;                 // kernel rows inside the image, or pairs
-  int64_t channels;
+  const float* const* weights;    // per kernel row: [kernel width][channels]; or DepthwiseWeights::words()
+  int64_t rows;                   // kernel rows inside the image, or pairs
+  int64_t channels, first, last;  // of a pixel; those from `first` to `last` are computed
   int64_t inWidth, outWidth;
   int64_t kernelWidth, stride, dilation, before;
   const float* bias;      // NULL = none
@@ -77,20 +77,28 @@ class DepthwiseWeights : public Prepared {
   Ref<Tensor> values_, words_;
 };
 
-// Computes a depthwise convolution row by row.
+// Computes a depthwise convolution row by row, some channels of them at a time.
 class DepthwiseRows {
  public:
   // The input, in a near cache or not, and the output are float32 or bfloat16.
   DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights, bool readsNarrow,
                 bool writesNarrow, bool isFar);
-  int64_t scratchBytes() const;  // of a lane
-  // Row `index` of the output. `input(d, h)` is a row of the input, [in[2]][channels].
-  void run(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const float* bias,
-           const float* residual, std::byte* output, std::byte* scratch) const;
+  int64_t scratchBytes() const;                  // of a lane
+  int64_t grain(int64_t rows, int lanes) const;  // of a loop over rows
+  // `input(image, d, h)` is a row of the input, [in[2]][channels]; the others are those of the whole node.
+  using Input = FunctionRef<const void*(int64_t image, int64_t d, int64_t h)>;
+  struct Operands {
+    const float *bias, *residual;  // NULL = none
+    std::byte* output;
+  };
+  // Rows [begin, end) of the output, counted over all images.
+  void run(int64_t begin, int64_t end, Input input, const Operands& operands, std::byte* scratch) const;
 
  private:
-  int64_t findRows(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const void** x,
-                   int64_t* kernelRows) const;
+  int64_t findRows(int64_t index, Input input, const void** x, int64_t* kernelRows) const;
+  void runRow(int64_t index, Input input, const Operands& operands, int64_t first, int64_t last,
+              std::byte* scratch) const;
+  void applyFunction(const DepthwiseRow& row, uint16_t* narrow) const;
 
   ConvShape shape_;
   Ref<DepthwiseWeights> weights_;
@@ -99,6 +107,7 @@ class DepthwiseRows {
   Activation activation_;
   decltype(GemmTable::narrowFunction) roundedFunction_;  // NULL = as exact as floats are
   DepthwiseFunction function_;
+  int64_t blockChannels_;
 };
 
 // One filter per channel, of a size that the depthwise kernel supports.

@@ -25,7 +25,7 @@ namespace {
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr int64_t kLanes = hn::MaxLanes(D());
-constexpr int kTile = 4;           // pixels
+constexpr int kTile = 4;           // pixels of any kernel
 constexpr int64_t kAhead = 16;     // pixels that are prefetched
 constexpr int64_t kLongTaps = 32;  // more are worth counting for each pixel (base/interrupt_point.h)
 
@@ -53,9 +53,10 @@ HWY_INLINE void finish(const Results& row, V sum, int64_t pixel, int64_t c, int6
   const int64_t at = pixel * row.channels + c;
   if (row.residual) sum = hn::Add(sum, loadFirst(d, row.residual + at, count));
   sum = hn::Min(row.high, hn::Max(row.low, sum));
-  if (row.narrow)
-    storeNarrow(sum, row.narrow + at, count);
-  else if (row.isStreamed)
+#if HWY_TARGET == HWY_AVX3  // others have no products of bfloat16, which read such results
+  if (row.narrow) return storeNarrow(sum, row.narrow + at, count);
+#endif
+  if (row.isStreamed)
     hn::Stream(sum, d, row.out + at);
   else
     storeFirst(d, sum, row.out + at, count);
@@ -73,8 +74,8 @@ void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t la
   const D d;
   const Results results(row);
   const int64_t start = pixel * row.stride - row.before;
-  for (int64_t c = 0; c < row.channels; c += kLanes) {
-    const int64_t count = std::min(kLanes, row.channels - c);
+  for (int64_t c = row.first; c < row.last; c += kLanes) {
+    const int64_t count = std::min(kLanes, row.last - c);
     V sum = initial(row, c, count);
     for (int64_t r = 0; r < row.rows; ++r)
       for (int64_t w = first; w < last; ++w)
@@ -82,38 +83,44 @@ void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t la
                          loadFirst(d, row.weights[r] + w * row.channels + c, count), sum);
     finish(results, sum, pixel, c, count);
   }
-  if (last - first > kLongTaps) passWork((last - first) * row.rows * row.channels / kLanes);
+  if (last - first > kLongTaps) passWork((last - first) * row.rows * (row.last - row.first) / kLanes);
 }
 
-// One vector of channels of kPixels pixels. Input vectors that neighbouring pixels share are loaded once. kEdge: the
-// first and last of them may lie outside the row.
-template <int kWidth, int kStride, int kPixels, bool kEdge>
+// Pixels whose sums are in registers beside what they read of a row; 32 registers hold more.
+template <int kWidth, int kStride>
+constexpr int kTilePixels = kLanes < 16                   ? 4
+                            : kWidth == 5 && kStride == 2 ? 6
+                                                          : 7;
+
+HWY_ALIGN constexpr float kNothing[hn::MaxLanes(D())] = {};
+
+// One vector of channels of a tile. Each vector of the input is loaded once. kEdge: some columns may lie outside the
+// row, some pixels past its end.
+template <int kWidth, int kStride, bool kEdge, bool kFull>
 HWY_INLINE void tileVector(const DepthwiseRow& row, const Results& kept, int64_t pixel, int64_t c, int64_t count) {
   const D d;
-  constexpr int kInputs = (kPixels - 1) * kStride + kWidth;
-  const int64_t step = row.channels, column = pixel * kStride - row.before, start = column * step + c;
-  const int64_t first = kEdge ? -column : 0, last = kEdge ? row.inWidth - column : kInputs;
+  constexpr int kPixels = kTilePixels<kWidth, kStride>, kInputs = (kPixels - 1) * kStride + kWidth;
+  const int64_t step = row.channels, column = pixel * kStride - row.before;
+  const auto load = [&](const float* from) HWY_ATTR { return kFull ? hn::LoadU(d, from) : loadFirst(d, from, count); };
   V sum[kPixels];
   sum[0] = initial(row, c, count);
   MAX_UNROLL for (int p = 1; p < kPixels; ++p) sum[p] = sum[0];
   for (int64_t r = 0; r < row.rows; ++r) {
-    const float* x = rowOf(row, r) + start;
-    const float* weights = row.weights[r] + c;
+    const float* x = rowOf(row, r) + column * step + c;
     V in[kInputs];
-    MAX_UNROLL for (int i = 0; i < kInputs; ++i) {
-      if (kEdge && (i < first || i >= last))
-        in[i] = hn::Zero(d);
-      else
-        in[i] = loadFirst(d, x + i * step, count);
+    MAX_UNROLL for (int i = 0; i < kInputs; ++i, x += step) {
+      const bool isOutside = kEdge && static_cast<uint64_t>(column + i) >= static_cast<uint64_t>(row.inWidth);
+      in[i] = load(isOutside ? kNothing : x);
     }
     MAX_UNROLL for (int w = 0; w < kWidth; ++w) {
-      const V weight = loadFirst(d, weights + w * step, count);
-      MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p] = hn::MulAdd(in[p * kStride + w], weight, sum[p]);
+      const V tap = load(row.weights[r] + w * step + c);
+      MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p] = hn::MulAdd(in[p * kStride + w], tap, sum[p]);
     }
   }
   // Wide kernels have no registers for it meanwhile.
   const Results results = kWidth > 3 ? Results(row) : kept;
-  MAX_UNROLL for (int p = 0; p < kPixels; ++p) finish(results, sum[p], pixel + p, c, count);
+  MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (!kEdge || pixel + p < row.outWidth)
+      finish(results, sum[p], pixel + p, c, count);
 }
 
 // The same for any kernel width, stride and dilation.
@@ -134,31 +141,42 @@ HWY_INLINE void anyVector(const DepthwiseRow& row, const Results& results, int64
   MAX_UNROLL for (int p = 0; p < kPixels; ++p) finish(results, sum[p], pixel + p, c, count);
 }
 
+// What a kernel row at `x`, which no other has read before, reads of the pixels that come after some.
+template <class T>
+struct Ahead {
+  const T* x;  // NULL = it is near
+  int64_t channels;
+  Ahead(const DepthwiseRow& row, const T* from, int64_t pixel)
+      : x(row.isFar && from ? from + (pixel + kAhead) * row.stride * row.channels : nullptr), channels(row.channels) {}
+
+  template <int kCount>
+  HWY_INLINE void prefetch(int64_t c) const {
+    if (!x) return;
+    MAX_UNROLL for (int i = 0; i < kCount; ++i) __builtin_prefetch(x + i * channels + c, 0, 3);
+  }
+};
+
 // The last channels take the way of the edges: another copy for them would be large.
 template <int kWidth, int kStride, bool kEdge>
 void tile(const DepthwiseRow& row, int64_t pixel) {
   const Results results(row);
-  int64_t c = 0;
-  if constexpr (!kEdge)
-    for (; c + kLanes <= row.channels; c += kLanes)
-      tileVector<kWidth, kStride, kTile, false>(row, results, pixel, c, kLanes);
-  for (; c < row.channels; c += kLanes)
-    tileVector<kWidth, kStride, kTile, true>(row, results, pixel, c, std::min(kLanes, row.channels - c));
+  const Ahead ahead(row, row.rows ? rowOf(row, row.rows - 1) : nullptr, pixel);
+  int64_t c = row.first;
+  for (; c + kLanes <= row.last; c += kLanes) {
+    ahead.template prefetch<kTilePixels<kWidth, kStride> * kStride>(c);
+    tileVector<kWidth, kStride, kEdge, true>(row, results, pixel, c, kLanes);
+  }
+  if (c < row.last) tileVector<kWidth, kStride, true, false>(row, results, pixel, c, row.last - c);
 }
 
 template <int kPixels>
 void anyTile(const DepthwiseRow& row, int64_t pixel) {
   const Results results(row);
-  for (int64_t c = 0; c < row.channels; c += kLanes)
-    anyVector<kPixels>(row, results, pixel, c, std::min(kLanes, row.channels - c));
-}
-
-// What the last kernel row, at `x`, reads of some pixels, which no other row has read before.
-template <class T>
-HWY_INLINE void prefetch(const DepthwiseRow& row, const T* x, int64_t pixel, int64_t count) {
-  constexpr int64_t kLine = 64 / sizeof(T);
-  x += pixel * row.stride * row.channels;
-  for (int64_t i = 0; i < count * row.stride * row.channels; i += kLine) __builtin_prefetch(x + i, 0, 3);
+  const Ahead ahead(row, row.rows ? rowOf(row, row.rows - 1) : nullptr, pixel);
+  for (int64_t c = row.first; c < row.last; c += kLanes) {
+    for (int64_t i = 0; i < row.stride; ++i) ahead.template prefetch<kPixels>(c + i * kPixels * row.channels);
+    anyVector<kPixels>(row, results, pixel, c, std::min(kLanes, row.last - c));
+  }
 }
 
 // The output pixels of a row: those in [begin, end) have all their taps inside the input.
@@ -181,7 +199,7 @@ void edgePixels(const DepthwiseRow& row, int64_t begin, int64_t end) {
   }
 }
 
-int64_t stepsOf(const DepthwiseRow& row) { return row.rows * row.kernelWidth * (row.channels / kLanes + 1); }
+int64_t stepsOf(const DepthwiseRow& row) { return row.rows * row.kernelWidth * ((row.last - row.first) / kLanes + 1); }
 
 // Any kernel.
 void runAny(const DepthwiseRow& row) {
@@ -189,24 +207,18 @@ void runAny(const DepthwiseRow& row) {
   WorkCounter work;
   edgePixels(row, 0, inside.begin);
   int64_t pixel = inside.begin;
-  for (; pixel + kTile <= inside.end; pixel += kTile, work.pass(2 * stepsOf(row))) {
-    if (row.isFar && row.rows > 0) prefetch(row, rowOf(row, row.rows - 1), pixel + kAhead, kTile);
-    anyTile<kTile>(row, pixel);
-  }
+  for (; pixel + kTile <= inside.end; pixel += kTile, work.pass(2 * stepsOf(row))) anyTile<kTile>(row, pixel);
   for (; pixel < inside.end; ++pixel, work.pass(stepsOf(row))) anyTile<1>(row, pixel);
   edgePixels(row, inside.end, row.outWidth);
 }
 
-// The last tile overlaps the one before it.
 template <int kWidth, int kStride>
 void runTiles(const DepthwiseRow& row) {
-  if (row.outWidth < kTile) return edgePixels(row, 0, row.outWidth);
+  constexpr int kPixels = kTilePixels<kWidth, kStride>;
   const Inside inside(row);
   WorkCounter work;
-  for (int64_t next = 0; next < row.outWidth; next += kTile, work.pass(2 * stepsOf(row))) {
-    const int64_t pixel = std::min(next, row.outWidth - kTile);
-    if (row.isFar && row.rows > 0) prefetch(row, rowOf(row, row.rows - 1), pixel + kAhead, kTile);
-    if (pixel >= inside.begin && pixel + kTile <= inside.end)
+  for (int64_t pixel = 0; pixel < row.outWidth; pixel += kPixels, work.pass(3 * stepsOf(row))) {
+    if (pixel >= inside.begin && pixel + kPixels <= inside.end)
       tile<kWidth, kStride, false>(row, pixel);
     else
       tile<kWidth, kStride, true>(row, pixel);
@@ -254,6 +266,8 @@ namespace {
 
 constexpr int64_t kMaxKernelRows = 64;
 constexpr int64_t kWordLanes = 16;  // of a vector of words
+constexpr int64_t kTallRows = 5;
+constexpr int64_t kBlockBytes = 24 << 10;  // of what a row of the output reads, for a first cache
 
 // Of rows of bfloat16; NULL if cpuTarget() has no products of them.
 DepthwiseFunction wordFunction() {
@@ -293,26 +307,18 @@ class DepthwiseOp : public OpKernel {
   void run(const OpContext& context) const override {
     const int64_t rows = shape_.images * shape_.out[0] * shape_.out[1];
     const int lanes = std::min(lanes_, context.lanes);
-    parallelFor(lanes, rows, std::max<int64_t>(1, rows / (lanes * 16)), [&](int64_t begin, int64_t end, int lane) {
-      const int64_t steps = shape_.taps() * shape_.out[2] * shape_.channels / 4;
-      for (int64_t row = begin; row < end; ++row) {
-        runRow(context, row, context.scratch + lane * rows_.scratchBytes());
-        passWork(steps);
-      }
+    const int64_t rowBytes = shape_.in[2] * shape_.channels * (readsNarrow_ ? 2 : 4);
+    const auto input = [&](int64_t image, int64_t d, int64_t h) -> const void* {
+      return context.in<std::byte>(0) + ((image * shape_.in[0] + d) * shape_.in[1] + h) * rowBytes;
+    };
+    const DepthwiseRows::Operands operands{hasBias_ ? context.in<float>(2) : nullptr,
+                                           hasResidual_ ? context.in<float>(3) : nullptr, context.out<std::byte>()};
+    parallelFor(lanes, rows, rows_.grain(rows, lanes), [&](int64_t begin, int64_t end, int lane) {
+      rows_.run(begin, end, input, operands, context.scratch + lane * rows_.scratchBytes());
     });
   }
 
  private:
-  void runRow(const OpContext& context, int64_t index, std::byte* scratch) const {
-    const int64_t image = index / shape_.out[1] / shape_.out[0], rowElements = shape_.in[2] * shape_.channels;
-    const int64_t size = readsNarrow_ ? sizeof(uint16_t) : sizeof(float);
-    const auto input = [&](int64_t d, int64_t h) -> const void* {
-      return context.in<std::byte>(0) + ((image * shape_.in[0] + d) * shape_.in[1] + h) * rowElements * size;
-    };
-    rows_.run(index, input, hasBias_ ? context.in<float>(2) : nullptr, hasResidual_ ? context.in<float>(3) : nullptr,
-              context.out<std::byte>(), scratch);
-  }
-
   ConvShape shape_;
   bool readsNarrow_;
   DepthwiseRows rows_;
@@ -369,50 +375,79 @@ DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<Depth
       outBytes_(shape.images * shape.pixels() * shape.channels * static_cast<int64_t>(sizeof(float))),
       activation_(fusedActivation(node)),
       roundedFunction_(activation_.function ? gemmTableFor(node).narrowFunction : nullptr),
-      function_(readsNarrow ? wordFunction() : MAX_CHOOSE_TARGET(kDepthwise)) {}
+      function_(readsNarrow ? wordFunction() : MAX_CHOOSE_TARGET(kDepthwise)),
+      blockChannels_(shape.channels) {
+  // Rows of a tall kernel read most of their input again and again: some channels of it at a time stay in the first
+  // cache. A lower one is better off with all channels in the order of memory.
+  const int64_t kernelRows = shape.taps() / shape.kernel[2];
+  const bool takesAll = activation_.function && !roundedFunction_;
+  if (takesAll || kernelRows < kTallRows) return;
+  const int64_t bytes = kernelRows * shape.in[2] * shape.channels * (readsNarrow ? 2 : 4);
+  const int64_t blocks = std::max<int64_t>(bytes / kBlockBytes, 1);
+  blockChannels_ = alignUp((shape.channels + blocks - 1) / blocks, 2 * kWordLanes);
+}
 
 int64_t DepthwiseRows::scratchBytes() const {
   return activation_.function && writesNarrow_ ? alignUp(checkedMultiply<int64_t>(4, shape_.out[2] * shape_.channels))
                                                : 0;
 }
 
-int64_t DepthwiseRows::findRows(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const void** x,
-                                int64_t* kernelRows) const {
+// Rows with some channels at a time are better off together.
+int64_t DepthwiseRows::grain(int64_t rows, int lanes) const {
+  const int64_t parts = lanes * (blockChannels_ < shape_.channels ? 4 : 16);
+  return std::max<int64_t>(1, rows / parts);
+}
+
+int64_t DepthwiseRows::findRows(int64_t index, Input input, const void** x, int64_t* kernelRows) const {
   const int64_t h = index % shape_.out[1], d = index / shape_.out[1] % shape_.out[0];
+  const int64_t image = index / shape_.out[1] / shape_.out[0];
   int64_t count = 0;
   for (int64_t kd = 0; kd < shape_.kernel[0]; ++kd)
     for (int64_t kh = 0; kh < shape_.kernel[1]; ++kh) {
       const int64_t id = d * shape_.stride[0] - shape_.before[0] + kd * shape_.dilation[0];
       const int64_t ih = h * shape_.stride[1] - shape_.before[1] + kh * shape_.dilation[1];
       if (id < 0 || id >= shape_.in[0] || ih < 0 || ih >= shape_.in[1]) continue;
-      x[count] = input(id, ih);
+      x[count] = input(image, id, ih);
       kernelRows[count++] = kd * shape_.kernel[1] + kh;
     }
   return count;
 }
 
-void DepthwiseRows::run(int64_t index, FunctionRef<const void*(int64_t d, int64_t h)> input, const float* bias,
-                        const float* residual, std::byte* output, std::byte* scratch) const {
+void DepthwiseRows::run(int64_t begin, int64_t end, Input input, const Operands& operands, std::byte* scratch) const {
+  const int64_t block = end - begin > 1 ? blockChannels_ : shape_.channels;
+  for (int64_t first = 0; first < shape_.channels; first += block) {
+    const int64_t last = std::min(first + block, shape_.channels);
+    for (int64_t row = begin; row < end; ++row) {
+      runRow(row, input, operands, first, last, scratch);
+      passWork(shape_.taps() * shape_.out[2] * (last - first) / 4);
+    }
+  }
+}
+
+void DepthwiseRows::runRow(int64_t index, Input input, const Operands& operands, int64_t first, int64_t last,
+                           std::byte* scratch) const {
   const int64_t at = index * shape_.out[2] * shape_.channels;
   const int64_t pixelBytes = shape_.channels * static_cast<int64_t>(sizeof(float));
   const void *found[kMaxKernelRows], *x[2 * kMaxKernelRows];
   const float* weights[kMaxKernelRows];
   int64_t kernelRows[kMaxKernelRows];
-  auto* narrow = writesNarrow_ ? reinterpret_cast<uint16_t*>(output) + at : nullptr;
-  float* out = writesNarrow_ ? reinterpret_cast<float*>(scratch) : reinterpret_cast<float*>(output) + at;
+  auto* narrow = writesNarrow_ ? reinterpret_cast<uint16_t*>(operands.output) + at : nullptr;
+  float* out = reinterpret_cast<float*>(writesNarrow_ ? scratch : operands.output) + (writesNarrow_ ? 0 : at);
   const int64_t rows = findRows(index, input, found, kernelRows);
   DepthwiseRow row{x,
                    weights,
                    0,
                    shape_.channels,
+                   first,
+                   last,
                    shape_.in[2],
                    shape_.out[2],
                    shape_.kernel[2],
                    shape_.stride[2],
                    shape_.dilation[2],
                    shape_.before[2],
-                   bias,
-                   residual ? residual + at : nullptr,
+                   operands.bias,
+                   operands.residual ? operands.residual + at : nullptr,
                    out,
                    activation_.function ? nullptr : narrow,
                    isFar_,
@@ -433,10 +468,24 @@ void DepthwiseRows::run(int64_t index, FunctionRef<const void*(int64_t d, int64_
   }
   function_(row);
   if (row.isStreamed) hwy::FlushStream();
-  if (roundedFunction_)
-    roundedFunction_(activation_, out, shape_.out[2] * shape_.channels, {}, narrow);
-  else if (activation_.function)
-    applyActivation(activation_, out, shape_.out[2] * shape_.channels);
+  if (activation_.function) applyFunction(row, narrow);
+}
+
+void DepthwiseRows::applyFunction(const DepthwiseRow& row, uint16_t* narrow) const {
+  if (!roundedFunction_) return applyActivation(activation_, row.out, row.outWidth * row.channels);
+  RoundedRows rows{row.out + row.first,
+                   row.channels,
+                   row.outWidth,
+                   row.last - row.first,
+                   narrow ? narrow + row.first : nullptr,
+                   row.channels,
+                   {},
+                   0};
+  if (rows.count == row.channels) {
+    rows.count *= rows.rows;
+    rows.rows = 1;
+  }
+  roundedFunction_(activation_, rows);
 }
 
 bool isDepthwise(const Shape& weights, int64_t groups) {

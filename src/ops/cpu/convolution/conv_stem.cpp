@@ -205,7 +205,7 @@ class StemOp final : public OpKernel {
     float* out = writesNarrow_ ? floats : context.out<float>() + at;
     runBlocks(context, row, first - top, out, nullptr);
     if (writesNarrow_)
-      bfloat16GemmTable()->narrowFunction(activation_, out, outFloats_, {}, context.out<uint16_t>() + at);
+      bfloat16GemmTable()->narrowFunction(activation_, {out, 0, 1, outFloats_, context.out<uint16_t>() + at, 0, {}, 0});
     else
       applyActivation(activation_, out, outFloats_);
   }

@@ -28,7 +28,8 @@ struct Words {
 
   MAX_BF16 HWY_INLINE void interleave(const uint16_t* above, const uint16_t* below, int64_t count) {
     if constexpr (kVectors == 2) {
-      const __m512i a = _mm512_loadu_si512(above), b = _mm512_loadu_si512(below);
+      __m512i a = _mm512_loadu_si512(above), b = _mm512_loadu_si512(below);
+      __asm__("" : "+v"(a), "+v"(b));  // or each is loaded twice
       v[0] = reinterpret_cast<__m512bh>(_mm512_unpacklo_epi16(a, b));
       v[1] = reinterpret_cast<__m512bh>(_mm512_unpackhi_epi16(a, b));
     } else {
@@ -93,7 +94,7 @@ struct Sums {
   }
 };
 
-alignas(64) constexpr uint16_t kNothing[kPair] = {};
+alignas(64) constexpr uint16_t kNoWords[kPair] = {};
 
 // Some channels of kPixels pixels. kEdge: some columns may lie outside the row, some pixels past its end.
 template <int kWidth, int kStride, int kPixels, int kVectors, bool kEdge>
@@ -106,7 +107,7 @@ MAX_BF16 void wordBlock(const DepthwiseRow& row, int64_t pixel, int64_t c, int64
   for (int64_t r = 0; r < row.rows; ++r) {
     const auto* above = static_cast<const uint16_t*>(row.x[2 * r]) + at;
     const bool isPair = row.x[2 * r + 1];
-    const uint16_t* below = isPair ? static_cast<const uint16_t*>(row.x[2 * r + 1]) + at : kNothing;
+    const uint16_t* below = isPair ? static_cast<const uint16_t*>(row.x[2 * r + 1]) + at : kNoWords;
     const int64_t belowStep = isPair ? step : 0;
     __m512bh taps[kWidth][kVectors];
     MAX_UNROLL for (int w = 0; w < kWidth; ++w) MAX_UNROLL for (int v = 0; v < kVectors; ++v) taps[w][v] =
@@ -114,7 +115,7 @@ MAX_BF16 void wordBlock(const DepthwiseRow& row, int64_t pixel, int64_t c, int64
     MAX_UNROLL for (int i = 0; i < kInputs; ++i, above += step, below += belowStep) {
       const bool isOutside = kEdge && static_cast<uint64_t>(column + i) >= width;
       Words<kVectors> words;
-      words.interleave(isOutside ? kNothing : above, isOutside ? kNothing : below, count);
+      words.interleave(isOutside ? kNoWords : above, isOutside ? kNoWords : below, count);
       MAX_UNROLL for (int w = 0; w < kWidth; ++w) {
         const int p = (i - w) / kStride;
         if (i < w || (i - w) % kStride != 0 || p >= kPixels) continue;
@@ -129,9 +130,15 @@ MAX_BF16 void wordBlock(const DepthwiseRow& row, int64_t pixel, int64_t c, int64
 
 template <int kWidth, int kStride, int kPixels, bool kEdge>
 MAX_BF16 void wordTile(const DepthwiseRow& row, int64_t pixel) {
-  int64_t c = 0;
-  for (; c + kPair <= row.channels; c += kPair) wordBlock<kWidth, kStride, kPixels, 2, kEdge>(row, pixel, c, kPair);
-  for (; c < row.channels; c += kLanes) wordBlock<kWidth, kStride, kPixels, 1, kEdge>(row, pixel, c, row.channels - c);
+  const void* lowest = row.rows == 0 ? nullptr : row.x[2 * row.rows - 1];
+  if (!lowest && row.rows > 0) lowest = row.x[2 * row.rows - 2];
+  const Ahead ahead(row, static_cast<const uint16_t*>(lowest), pixel);
+  int64_t c = row.first;
+  for (; c + kPair <= row.last; c += kPair) {
+    ahead.template prefetch<kPixels * kStride>(c);
+    wordBlock<kWidth, kStride, kPixels, 2, kEdge>(row, pixel, c, kPair);
+  }
+  for (; c < row.last; c += kLanes) wordBlock<kWidth, kStride, kPixels, 1, kEdge>(row, pixel, c, row.last - c);
 }
 
 template <int kWidth, int kStride, int kPixels>
@@ -139,8 +146,6 @@ void runWords(const DepthwiseRow& row) {
   const Inside inside(row);
   WorkCounter work;
   for (int64_t pixel = 0; pixel < row.outWidth; pixel += kPixels, work.pass(3 * stepsOf(row))) {
-    if (row.isFar && row.rows > 0)
-      prefetch(row, static_cast<const uint16_t*>(row.x[2 * row.rows - 1]), pixel + kAhead, kPixels);
     if (pixel >= inside.begin && pixel + kPixels <= inside.end)
       wordTile<kWidth, kStride, kPixels, false>(row, pixel);
     else

@@ -160,11 +160,8 @@ class ExpandConvOp final : public OpKernel {
     products.run(operands, scratch, context.lanes);
   }
 
-  template <class RowOf>
-  void convolve(const OpContext& context, int64_t index, const RowOf& rowOf, std::byte* scratch) const {
-    const float* bias = hasBias_ ? context.in<float>(Bias) : nullptr;
-    depthwise_.run(index, rowOf, bias, nullptr, context.out<std::byte>(), scratch);
-    passWork(stepsPerRow());
+  DepthwiseRows::Operands operandsOf(const OpContext& context) const {
+    return {hasBias_ ? context.in<float>(Bias) : nullptr, nullptr, context.out<std::byte>()};
   }
 
   void runWhole(const OpContext& context) const {
@@ -172,16 +169,13 @@ class ExpandConvOp final : public OpKernel {
     multiply(context, products_, 0, values, context.scratch + valueBytes_);
     const int64_t rows = shape_.images * shape_.out[0] * shape_.out[1];
     const bool isSmall = rows * stepsPerRow() < 25'000;
-    parallelFor(isSmall ? 1 : context.lanes, rows, std::max<int64_t>(1, rows / (context.lanes * 16)),
+    const auto rowOf = [&](int64_t image, int64_t d, int64_t h) {
+      return values + ((image * shape_.in[0] + d) * shape_.in[1] + h) * rowBytes();
+    };
+    parallelFor(isSmall ? 1 : context.lanes, rows, depthwise_.grain(rows, context.lanes),
                 [&](int64_t begin, int64_t end, int lane) {
                   std::byte* scratch = values + valueBytes_ + lane * depthwise_.scratchBytes();
-                  for (int64_t row = begin; row < end; ++row) {
-                    const int64_t plane = row / shape_.out[1] / shape_.out[0] * shape_.in[0];
-                    const auto rowOf = [&](int64_t d, int64_t h) {
-                      return values + ((plane + d) * shape_.in[1] + h) * rowBytes();
-                    };
-                    convolve(context, row, rowOf, scratch);
-                  }
+                  depthwise_.run(begin, end, rowOf, operandsOf(context), scratch);
                 });
   }
 
@@ -196,8 +190,9 @@ class ExpandConvOp final : public OpKernel {
         const Gemm& products = (next + 1) * rows <= shape_.in[1] ? products_ : lastProducts_;
         multiply(context, products, image * shape_.in[1] + next * rows, place(next), memory + valueBytes_);
       }
-      const auto rowOf = [&](int64_t, int64_t h) { return place(h / rows) + h % rows * rowBytes(); };
-      convolve(context, image * shape_.out[1] + row, rowOf, memory + valueBytes_);
+      const int64_t index = image * shape_.out[1] + row;
+      const auto rowOf = [&](int64_t, int64_t, int64_t h) { return place(h / rows) + h % rows * rowBytes(); };
+      depthwise_.run(index, index + 1, rowOf, operandsOf(context), memory + valueBytes_);
     }
   }
 

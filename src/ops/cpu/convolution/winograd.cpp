@@ -320,7 +320,7 @@ void WinogradOp::writeTile(const OpContext& context, const Tile& tile, int64_t p
       const int64_t place = (i * shape_.out[2] + j) * shape_.filters;
       const RowAddends row{last.floats ? last.floats + place : nullptr, last.narrow ? last.narrow + place : nullptr};
       if (writesNarrow_) {
-        words_->narrowFunction(activation, values, columns, row, output.narrow + place);
+        words_->narrowFunction(activation, {values, 0, 1, columns, output.narrow + place, 0, row, 0});
         continue;
       }
       applyActivation(activation, values, columns);

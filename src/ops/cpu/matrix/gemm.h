@@ -120,6 +120,16 @@ struct RowAddends {
   const uint16_t* narrow;
 };
 
+// Rows of a function's arguments, `count` of each, and of its results.
+struct RoundedRows {
+  float* from;
+  int64_t stride, rows, count;
+  uint16_t* to;  // NULL = floats in place
+  int64_t toStride;
+  RowAddends added;
+  int64_t addedStride;
+};
+
 struct GemmTable {
   int lanes;         // floats per vector
   int tileRows;      // at most, of one tile
@@ -138,9 +148,8 @@ struct GemmTable {
   // With words of two elements (NULL without):
   const GemmTable* floats;  // packs B before the conversion
   void (*narrow)(const float* from, int64_t count, uint16_t* to);
-  // The activation's function of a row, whose memory it may use, and what is added to it, rounded; where `to` is NULL,
-  // in place and as floats.
-  void (*narrowFunction)(const Activation& activation, float* from, int64_t count, const RowAddends& row, uint16_t* to);
+  // The activation's function of rows, whose memory it may use, and what is added to it, rounded.
+  void (*narrowFunction)(const Activation& activation, const RoundedRows& rows);
   // Pixels of fewer than 16 channels, which become an even number of them; those that are added are zero.
   void (*spread)(const float* from, int64_t pixels, int64_t channels, uint16_t* to);
   // Two rows of B, or one and zeros (`second` is NULL), to one of words; `width` is a multiple of lanes.

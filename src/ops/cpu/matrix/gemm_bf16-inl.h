@@ -183,45 +183,41 @@ MAX_BF16 HWY_INLINE void narrowEach(float* from, int64_t count, const RowAddends
     _mm512_mask_storeu_ps(from + k, mask, value);
 }
 
-// Calls `each` with the activation's function of a vector; other functions are applied to the floats before.
-template <class Each>
-MAX_BF16 HWY_INLINE void withFunction(const Activation& activation, float* from, int64_t stride, int64_t rows,
-                                      int64_t count, const Each& each) {
-  switch (activation.op) {
-    case ElementOp::Sigmoid:
-      return each([](__m512 x) MAX_BF16 { return rounded::sigmoid(x); });
-    case ElementOp::Swish: {
-      const __m512 scale = _mm512_set1_ps(-rounded::kLog2E * activation.alpha);
-      return each([=](__m512 x) MAX_BF16 { return _mm512_mul_ps(x, rounded::inverse(_mm512_mul_ps(x, scale))); });
-    }
-    case ElementOp::HardSwish:
-      return each([](__m512 x) MAX_BF16 { return rounded::hardSwish(x); });
-    case ElementOp::Gelu:
-      return each([](__m512 x) MAX_BF16 { return rounded::gelu(x); });
-    case ElementOp::GeluTanh:
-      return each([](__m512 x) MAX_BF16 { return rounded::geluTanh(x); });
-    default:
-      applyFunction(activation, from, stride, rows, count);
-      return each([](__m512 x) MAX_BF16 { return x; });
+template <class Function>
+MAX_BF16 HWY_INLINE void narrowEachRow(RoundedRows r, const Function& function) {
+  for (int64_t i = 0; i < r.rows; ++i, r.from += r.stride) {
+    narrowEach(r.from, r.count, r.added, r.to, function);
+    if (r.to) r.to += r.toStride;
+    if (r.added.floats) r.added.floats += r.addedStride;
+    if (r.added.narrow) r.added.narrow += r.addedStride;
   }
 }
 
-MAX_BF16 void narrowFunction(const Activation& activation, float* from, int64_t count, const RowAddends& row,
-                             uint16_t* to) {
-  withFunction(activation, from, 0, 1, count,
-               [&](const auto& function) MAX_BF16 { narrowEach(from, count, row, to, function); });
+MAX_BF16 void narrowFunction(const Activation& activation, const RoundedRows& rows) {
+  switch (activation.op) {
+    case ElementOp::Sigmoid:
+      return narrowEachRow(rows, [](__m512 x) MAX_BF16 { return rounded::sigmoid(x); });
+    case ElementOp::Swish: {
+      const __m512 scale = _mm512_set1_ps(-rounded::kLog2E * activation.alpha);
+      return narrowEachRow(
+          rows, [=](__m512 x) MAX_BF16 { return _mm512_mul_ps(x, rounded::inverse(_mm512_mul_ps(x, scale))); });
+    }
+    case ElementOp::HardSwish:
+      return narrowEachRow(rows, [](__m512 x) MAX_BF16 { return rounded::hardSwish(x); });
+    case ElementOp::Gelu:
+      return narrowEachRow(rows, [](__m512 x) MAX_BF16 { return rounded::gelu(x); });
+    case ElementOp::GeluTanh:
+      return narrowEachRow(rows, [](__m512 x) MAX_BF16 { return rounded::geluTanh(x); });
+    default:
+      applyFunction(activation, rows.from, rows.stride, rows.rows, rows.count);
+      return narrowEachRow(rows, [](__m512 x) MAX_BF16 { return x; });
+  }
 }
 
 MAX_BF16 void narrowFunctions(const GemmTile& t, int64_t rows) {
-  withFunction(t.epilogue->activation, t.c, t.ldc, rows, t.columns, [&](const auto& function) MAX_BF16 {
-    RowAddends row{};
-    if (t.epilogue->addsResidualLast) row = {t.residual, t.narrowResidual};
-    for (int64_t i = 0; i < rows; ++i) {
-      narrowEach(t.c + i * t.ldc, t.columns, row, t.narrow + i * t.ldn, function);
-      if (row.floats) row.floats += t.ldr;
-      if (row.narrow) row.narrow += t.ldr;
-    }
-  });
+  RowAddends added{};
+  if (t.epilogue->addsResidualLast) added = {t.residual, t.narrowResidual};
+  narrowFunction(t.epilogue->activation, {t.c, t.ldc, rows, t.columns, t.narrow, t.ldn, added, t.ldr});
 }
 
 MAX_BF16 void addNarrowRows(const GemmTile& t, int64_t rows) {
