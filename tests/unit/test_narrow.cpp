@@ -92,7 +92,9 @@ TEST(Narrow, Functions) {
   const Shape column{static_cast<int64_t>(numbers.size()), 1};
   const Ref<Tensor> x = widened(*narrowed(*Tensor::copyOf(DType::Float32, column, numbers.data())));
   const std::vector<float> ones(19, 1.f);
-  for (const auto& [name, function] : functions) {
+  for (const auto& row : functions) {
+    const char* name = row.first;
+    const auto function = row.second;
     NodeUnderTest node(kMaxDomain, "MatMul");
     node->products = DType::BFloat16;
     node->attributes.set("activation", std::string(name));
