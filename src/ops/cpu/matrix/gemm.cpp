@@ -179,9 +179,7 @@ void Gemm::chooseBlocks() {
   if (problems * rowBlocks_ * panelBlocks_ < wanted)
     rowBlocks_ = std::min(tiles_, ceilDiv(wanted, problems * panelBlocks_));
   blockTiles_ = rowBlocks_ ? ceilDiv(tiles_, rowBlocks_) : 0;
-  rowBlocks_ = blockTiles_ ? ceilDiv(tiles_, blockTiles_) : 0;
-  blockPanels_ = ceilDiv(panels_.count, panelBlocks_);
-  panelBlocks_ = blockPanels_ ? ceilDiv(panels_.count, blockPanels_) : 0;
+  panelBlocks_ = std::min(panelBlocks_, panels_.count);
   // Words are made of the rows of one product.
   const int64_t mostShared = convertsRows_ ? 1 : problems;
   sharedProblems_ = std::clamp<int64_t>(problems * rowBlocks_ * panelBlocks_ / wanted, 1, mostShared);
@@ -209,8 +207,10 @@ void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, co
   const int64_t rowBlock = sharesRows ? task / panelBlocks_ % rowBlocks_ : task % rowBlocks_;
   const int64_t panelBlock = sharesRows ? task % panelBlocks_ : task / rowBlocks_ % panelBlocks_;
   const auto first = static_cast<size_t>(task / rowBlocks_ / panelBlocks_ * share);
-  const int64_t tile0 = rowBlock * blockTiles_, tile1 = std::min(tile0 + blockTiles_, tiles_);
-  const int64_t panel0 = panelBlock * blockPanels_, panel1 = std::min(panel0 + blockPanels_, panels_.count);
+  // As even as possible: a lane waits for the others at the end.
+  const int64_t tile0 = rowBlock * tiles_ / rowBlocks_, tile1 = (rowBlock + 1) * tiles_ / rowBlocks_;
+  const int64_t panel0 = panelBlock * panels_.count / panelBlocks_;
+  const int64_t panel1 = (panelBlock + 1) * panels_.count / panelBlocks_;
   if (!sharesRows || std::exchange(*rowsInWords(pointers), task / panelBlocks_) != task / panelBlocks_) {
     fillPointers(operands, tile0, tile1, pointers);
     if (convertsRows_) narrowRows(operands, tile0, tile1, batch_[first].a, pointers);

@@ -289,7 +289,7 @@ class Gemm {
   WorkVector<GemmOffsets> batch_;
   Panels panels_;
   int64_t tiles_, tileRows_, tallTiles_;  // the first tallTiles_ tiles have one row more than tileRows_
-  int64_t blockTiles_, blockPanels_;      // of one task
+  int64_t blockTiles_;                    // of one task, at most
   int64_t rowBlocks_, panelBlocks_;
   int64_t sharedProblems_;  // products of the batch per task if their rows are found by a function
   size_t tableBytes_;

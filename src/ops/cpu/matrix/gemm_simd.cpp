@@ -43,7 +43,7 @@ constexpr int64_t kPrefetch = 256;
 constexpr bool kHasHalves = false;
 #endif
 
-constexpr int kLine = 16;  // floats of a line of the caches
+constexpr int kLineFloats = 16;  // a line of the caches
 
 // A single row waits for nothing but memory, which is further away; what is prefetched apart from its stream slows
 // that.
@@ -203,7 +203,7 @@ template <int kRows, int kVectors, bool kWrites>
 HWY_INLINE void prefetchRows(const float* from, int64_t stride) {
 #pragma GCC unroll 1
   for (int i = 0; i < kRows; ++i, from += stride) {
-    MAX_UNROLL for (int n = 0; n < kVectors * kLanes; n += kLine) __builtin_prefetch(from + n, kWrites, 3);
+    MAX_UNROLL for (int n = 0; n < kVectors * kLanes; n += kLineFloats) __builtin_prefetch(from + n, kWrites, 3);
   }
 }
 
