@@ -8,6 +8,10 @@
 #include <optional>
 #include <string>
 
+#if defined(__x86_64__)
+#include <cpuid.h>
+#endif
+
 #include "ops/cpu/kernel_target.h"
 
 namespace max {
@@ -29,12 +33,19 @@ TEST(CpuTarget, NeverExceedsTheChip) {
   setCpuTargetForTest(before);
 }
 
+// Compilers do not know this bit yet.
+bool hasAvxVnni() {
+#if defined(__x86_64__)
+  unsigned eax = 0, ebx, ecx, edx;
+  return __get_cpuid_count(7, 1, &eax, &ebx, &ecx, &edx) && (eax >> 4 & 1);
+#else
+  return false;
+#endif
+}
+
 CpuTarget bestUpTo(CpuTarget most) {
   const CpuTarget target = std::min(most, detectedCpuTarget());
-#if defined(__x86_64__)
-  if (target == CpuTarget::Avx2Vnni && !__builtin_cpu_supports("avxvnni")) return CpuTarget::Avx2;
-#endif
-  return target;
+  return target == CpuTarget::Avx2Vnni && !hasAvxVnni() ? CpuTarget::Avx2 : target;
 }
 
 TEST(CpuTarget, NamesLowerTheTargetAndOthersLeaveTheBest) {
@@ -59,8 +70,7 @@ TEST(CpuTarget, AgreesWithTheCompilersOwnDetection) {
   EXPECT_EQ(detectedCpuTarget() >= CpuTarget::Avx512Vnni, __builtin_cpu_supports("avx512vnni") != 0);
   EXPECT_EQ(detectedCpuTarget() >= CpuTarget::Avx512Bf16,
             __builtin_cpu_supports("avx512bf16") && __builtin_cpu_supports("avx512vnni"));
-  EXPECT_EQ(detectedCpuTarget() >= CpuTarget::Avx2Vnni,
-            __builtin_cpu_supports("avxvnni") || __builtin_cpu_supports("avx512bw"));
+  EXPECT_EQ(detectedCpuTarget() >= CpuTarget::Avx2Vnni, hasAvxVnni() || __builtin_cpu_supports("avx512bw"));
   EXPECT_EQ(detectedCpuTarget() >= CpuTarget::Avx2, __builtin_cpu_supports("avx2") != 0);
 #endif
 }
