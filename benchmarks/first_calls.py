@@ -9,9 +9,7 @@ the fastest first call and the fastest later one count. Ends with 1 if a first c
 
 import ctypes
 import itertools
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,7 +18,7 @@ import numpy as np
 import onnx
 
 from cases import CASES
-from compare import write_inputs
+from compare import run, touch_memory, write_inputs
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "tests/onnx"))
@@ -53,8 +51,10 @@ def measure_fixed(rounds):
             inputs = write_inputs(case, folder)
             for threads in ("1", "2"):
                 command = [ROOT / "build/bin/model_bench", "max", path, "f32", threads, "0.3", *inputs]
-                found = [json.loads(subprocess.run(command, capture_output=True, check=True).stdout)
-                         for _ in range(rounds)]
+                found = []
+                for _ in range(rounds):
+                    touch_memory()
+                    found.append(run(command))
                 best = min(found, key=lambda one: one["first_ms"])
                 ratio = best["first_ms"] / best["call_ms"]
                 print(f"{case.name:22} {threads} threads  {ratio:.2f}  ({best['first_ms']:.2f} ms, then "
@@ -129,6 +129,7 @@ def main(rounds):
     for name, (read, shapes) in MODELS.items():
         data, first, later = read(), {}, {}
         for _ in range(rounds):
+            touch_memory()
             measure(data, shapes, first, later)
         ratios = sorted((first[shape] / later[shape], shape) for shape in first)
         ratio, shape = ratios[-1]
