@@ -17,21 +17,22 @@ from compare import peer_library, run, touch_memory, write_inputs
 
 MODELS = ("BERT base, 16 tokens", "ResNet-50, batch 1", "U-Net, 256", "MobileNetV2, batch 1")
 LIMIT = 0.1
+PEER, CACHED = "ONNX Runtime", "MAX, with the cache"
 
 
 def loads(case, rounds):
     """Milliseconds by name, the medians over the rounds."""
-    found = {"ONNX Runtime": [], "MAX": [], "MAX, with the cache": []}
     with tempfile.TemporaryDirectory() as folder:
         arguments = [str(case.model), "f32", "1", "0", *write_inputs(case, folder)]
-        for round_number in range(rounds + 1):
-            for name, times in found.items():
-                library = peer_library("onnxruntime") if name == "ONNX Runtime" else "max"
-                os.environ["MAX_WEIGHTS_CACHE_DIR"] = f"{folder}/cache" if "cache" in name else ""
+        libraries = {PEER: (peer_library("onnxruntime"), ""), "MAX": ("max", ""), CACHED: ("max", f"{folder}/cache")}
+        found = {name: [] for name in libraries}
+        for number in range(rounds + 1):
+            for name, (library, cache) in libraries.items():
+                os.environ["MAX_WEIGHTS_CACHE_DIR"] = cache
                 touch_memory()
                 done = run([ROOT / "build/bin/model_bench", library, *arguments])
-                if round_number:  # the first one fills the cache
-                    times.append(done["load_ms"])
+                if number:  # the first round fills the cache
+                    found[name].append(done["load_ms"])
     return {name: statistics.median(times) for name, times in found.items()}
 
 
@@ -41,7 +42,7 @@ def main(rounds):
         found = loads(case, rounds)
         print(f"{case.name:22} " + "  ".join(f"{name} {time:.0f} ms" for name, time in found.items()), flush=True)
         if "BERT" in case.name:
-            is_late = found["MAX, with the cache"] > LIMIT * found["ONNX Runtime"]
+            is_late = found[CACHED] > LIMIT * found[PEER]
     return int(is_late)
 
 
