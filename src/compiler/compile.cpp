@@ -14,6 +14,8 @@ namespace {
 
 constexpr Pass kPasses[] = {
     {"fold", "Quantised weights become constants; what dequantises them stays", foldQuantized, PassScope::Portable},
+    {"merge", "A value that exporters quantise for each reader is quantised once", mergeDuplicates,
+     PassScope::Portable},
     {"quantize", "Operators between DequantizeLinear and QuantizeLinear work on 8-bit integers", computeInIntegers,
      PassScope::Portable},
     {"fold", "Nodes whose inputs are all constants become constants", foldConstants, PassScope::Portable},

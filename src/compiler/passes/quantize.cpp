@@ -235,19 +235,6 @@ bool isQuantizedBefore(const Node& quantize, const QuantizedValue& to) {
   return from && sameScale(*from, to);
 }
 
-// Exporters quantise a value for each of its readers.
-bool quantizeOnce(Rewriter& rewriter, Node& node) {
-  const auto to = quantized(node);
-  if (!to || !localProducer(node.output())) return false;
-  for (const Use& use : node.input(0)->uses) {
-    if (use.node == &node) return false;  // the first of all
-    const auto other =
-        use.node->graph == node.graph && use.node->is("QuantizeLinear") ? quantized(*use.node) : std::nullopt;
-    if (other && use.index == 0 && sameScale(*other, *to)) return rewriter.replace(&node, use.node->output());
-  }
-  return false;
-}
-
 // The same node with a zero point of uint8.
 Value* withoutSign(Rewriter& rewriter, const Node& node, Value* first, const QuantizedValue& own) {
   Ref<Tensor> zero = Tensor::allocate(DType::UInt8, own.scale->constant->shape());
@@ -339,7 +326,7 @@ bool lowerRealGemm(Rewriter& rewriter, Node& node) {
   return lowerRealProduct(rewriter, node, reader.transposesB, node.input(2));
 }
 
-constexpr Rule kFirstRules[] = {{"", "QuantizeLinear", quantizeOnce}, {"", "QuantizeLinear", dropSign}};
+constexpr Rule kFirstRules[] = {{"", "QuantizeLinear", dropSign}};
 
 constexpr Rule kRules[] = {
     {"", "QuantizeLinear", lowerConv},    {"", "QuantizeLinear", lowerMatMul},
