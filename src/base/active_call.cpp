@@ -26,15 +26,11 @@ bool takePlace(ThreadWork& thread) {
     thread.place = static_cast<uint8_t>(std::countr_one(taken));
   } while (!countedRuns.compare_exchange_weak(taken, taken | uint64_t{1} << thread.place, std::memory_order_relaxed));
   thread.run = ThreadWork::Run::Counted;
+  thread.clock.start();
   return true;
 }
 
 }  // namespace
-
-int64_t steadyNanoseconds() noexcept {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
 
 Interrupt::Interrupt(const std::atomic<bool>* flag, int64_t deadline) : flag_(flag), allowed_(deadline) {
   if (deadline <= 0) return;
@@ -74,6 +70,7 @@ RunRank RunScope::countThis() noexcept {
 }
 
 void RunScope::discount() noexcept {
+  current.clock.stop();
   countedRuns.fetch_and(~(uint64_t{1} << current.place), std::memory_order_relaxed);
 }
 

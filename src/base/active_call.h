@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/absent_lanes.h"
+#include "base/clock.h"
 #include "base/function_ref.h"
 #include "base/memory_account.h"
 
@@ -13,9 +15,6 @@ namespace max {
 
 class RunMonitor;  // of the executor
 class PackedMemory;
-
-// Monotonic time in nanoseconds.
-int64_t steadyNanoseconds() noexcept;
 
 // How a call can be stopped from outside.
 class Interrupt {
@@ -83,6 +82,7 @@ struct ThreadWork {
   const ActiveCall* call = nullptr;
   Run run = Run::None;  // whether a run of a model, and whether that counts among the runs with loops
   uint8_t place = 0;    // of one that counts
+  RunClock clock;       // of one that counts
 };
 ThreadWork& threadWork() noexcept;
 

@@ -11,6 +11,8 @@
 #include <exception>
 #include <new>
 
+#include "base/absent_lanes.h"
+#include "base/clock.h"
 #include "base/detached_thread.h"
 #include "base/futex.h"
 
@@ -111,7 +113,10 @@ class Pool {
   void restart() { new (this) Pool(processors_); }
 
   // How many of these lanes a loop of this thread gets.
-  int shareOf(int lanes) const { return lanesOfRun(processors_, lanes, RunScope::countThis()); }
+  int shareOf(int lanes) const {
+    const int share = lanesOfRun(processors_, lanes, RunScope::countThis());
+    return absentLanes.areResting() && isOfRun() ? absentLanes.leaves(share, steadyNanoseconds()) : share;
+  }
 
   // False if the loop was not run because all slots are taken.
   bool run(Loop& loop) {
@@ -129,6 +134,8 @@ class Pool {
   }
 
  private:
+  static bool isOfRun() { return threadWork().run != ThreadWork::Run::None; }
+
   static void* workerMain(void* pool) {
     pthread_setname_np(pthread_self(), "max-worker");
     static_cast<Pool*>(pool)->work();
@@ -172,12 +179,14 @@ class Pool {
 
   void waitForWorkers(Slot& slot) {
     if (slot.idle() || spinUntil([&] { return slot.idle(); })) return;
+    const int64_t begin = steadyNanoseconds();
     while (true) {
       slot.callerWaits.store(1, std::memory_order_seq_cst);
       if (slot.idle()) break;
       futexWait(slot.callerWaits, 1);
     }
     slot.callerWaits.store(0, std::memory_order_relaxed);
+    threadWork().clock.addWait(steadyNanoseconds() - begin);
   }
 
   // This worker's lane in the slot's loop, 0 if all are taken.
