@@ -132,6 +132,33 @@ TEST(Conv, DepthwiseKernelsOfAllCommonSizes) {
   });
 }
 
+// Images with more rows than a band has, with more channels than are computed together, and that no near cache holds.
+TEST(Conv, DepthwiseBandsMatchReference) {
+  struct Image {
+    int64_t height, width, channels, kernel, stride;
+  };
+  constexpr Image kImages[] = {{1100, 5, 24, 3, 1}, {1123, 5, 17, 5, 2}, {261, 3, 40, 7, 1},  {20, 20, 500, 5, 1},
+                               {15, 16, 333, 7, 1}, {41, 40, 200, 3, 1}, {63, 61, 100, 3, 2}, {40, 45, 164, 4, 1}};
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(22);
+    for (const Image& image : kImages) {
+      if (testing::Test::HasFatalFailure()) return;
+      const int64_t pad = image.kernel / 2;
+      const ConvCase c{2,
+                       2,
+                       image.channels,
+                       image.channels,
+                       image.channels,
+                       {image.height, image.width},
+                       {image.kernel, image.kernel},
+                       {image.stride, image.stride},
+                       {1, 1},
+                       {pad, pad, pad, pad}};
+      for (int i = 0; i < 3; ++i) compare(c, random, target, i);
+    }
+  });
+}
+
 // Results of eight images are stored past the caches, those of one are not.
 TEST(Conv, DepthwiseStreamsLargeResults) {
   forEachCpuTarget([&](CpuTarget target) {

@@ -41,13 +41,18 @@ class ConvRows {
   std::vector<int64_t> offsets_;  // of each tap from the first
 };
 
-// How a depthwise convolution computes one row of output pixels.
-struct DepthwiseRow {
-  // Per kernel row: the input row, of floats. With words per pair of them: the two rows, of bfloat16, or one and NULL.
+inline constexpr int64_t kDepthwiseRowsAtOnce = 2;  // of the output
+inline constexpr int64_t kDepthwiseRowsAhead = 4;   // of the input, which are prefetched
+
+// How a depthwise convolution computes some rows of output pixels.
+struct DepthwiseBand {
+  // Rows of the input, of floats or with words of bfloat16; NULL = outside. A row of the output reads `kernelRows`, and
+  // the next one those that come `rowStride` later.
   const void* const* x;
-  const float* const* weights;    // per kernel row: [kernel width][channels]; or DepthwiseWeights::words()
-  int64_t rows;                   // kernel rows inside the image, or pairs
-  int64_t channels, first, last;  // of a pixel; those from `first` to `last` are computed
+  int64_t rows, kernelRows, rowStride;
+  const float* weights;  // per kernel row, `weightsStep` from each other: [kernel width][channels]; or words
+  int64_t weightsStep;
+  int64_t channels, blockChannels;  // of a pixel, and those of them that are computed together
   int64_t inWidth, outWidth;
   int64_t kernelWidth, stride, dilation, before;
   const float* bias;      // NULL = none
@@ -57,8 +62,14 @@ struct DepthwiseRow {
   bool isFar;        // the input is in no near cache
   bool isStreamed;   // floats past the caches (ops/cpu/streamed.h)
   float low, high;   // limits of the results; infinities = none
+
+  // What row `h` of the output reads for kernel row `r`.
+  template <class T>
+  const T* row(int64_t h, int64_t r) const {
+    return static_cast<const T*>(x[h * rowStride + r]);
+  }
 };
-using DepthwiseFunction = void (*)(const DepthwiseRow& row);
+using DepthwiseFunction = void (*)(const DepthwiseBand& band);
 
 // Filters of a depthwise convolution with the channels last: [taps][channels].
 class DepthwiseWeights : public Prepared {
@@ -66,9 +77,10 @@ class DepthwiseWeights : public Prepared {
   DepthwiseWeights(const Tensor& weights, bool hasWords);
   size_t bytes() const override { return values_->bytes() + (words_ ? words_->bytes() : 0); }
   bool replaces(size_t input) const override { return input == 1; }
-  const float* row(int64_t kernelRow) const { return values_->as<float>() + kernelRow * width_ * channels_; }
-  // The taps of a kernel row and of the next as words of bfloat16, or of the row and zeros.
-  const float* words(int64_t kernelRow, bool isPair) const;
+  const float* values() const { return values_->as<float>(); }
+  // For each kernel row, its taps and those of the next as words of bfloat16; half a step later, its taps and zeros.
+  const float* words() const { return reinterpret_cast<const float*>(words_->data()); }
+  int64_t wordsStep() const { return 2 * words_->shape()[1]; }
 
  private:
   int64_t placeOf(int64_t tap, int64_t c) const;
@@ -77,7 +89,7 @@ class DepthwiseWeights : public Prepared {
   Ref<Tensor> values_, words_;
 };
 
-// Computes a depthwise convolution row by row, some channels of them at a time.
+// Computes a depthwise convolution, some rows at a time.
 class DepthwiseRows {
  public:
   // The input, in a near cache or not, and the output are float32 or bfloat16.
@@ -95,18 +107,17 @@ class DepthwiseRows {
   void run(int64_t begin, int64_t end, Input input, const Operands& operands, std::byte* scratch) const;
 
  private:
-  int64_t findRows(int64_t index, Input input, const void** x, int64_t* kernelRows) const;
-  void runRow(int64_t index, Input input, const Operands& operands, int64_t first, int64_t last,
-              std::byte* scratch) const;
-  void applyFunction(const DepthwiseRow& row, uint16_t* narrow) const;
+  void findRows(int64_t index, int64_t rows, Input input, const void** x) const;
+  void runBand(int64_t index, int64_t rows, Input input, const Operands& operands, std::byte* scratch) const;
+  void applyFunction(float* values, int64_t count, uint16_t* narrow) const;
 
   ConvShape shape_;
   Ref<DepthwiseWeights> weights_;
-  bool readsNarrow_, writesNarrow_, isFar_;
-  int64_t outBytes_;
+  bool readsNarrow_, writesNarrow_, isFar_, isLarge_;
   Activation activation_;
   decltype(GemmTable::narrowFunction) roundedFunction_;  // NULL = as exact as floats are
   DepthwiseFunction function_;
+  int64_t mostRows_;  // of a band
   int64_t blockChannels_;
 };
 

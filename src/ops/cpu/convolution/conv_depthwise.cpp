@@ -2,6 +2,7 @@
 // Depthwise convolution: every channel has one filter. Vectors run along channels.
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
@@ -25,209 +26,290 @@ namespace {
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr int64_t kLanes = hn::MaxLanes(D());
-constexpr int kTile = 4;           // pixels of any kernel
-constexpr int64_t kAhead = 16;     // pixels that are prefetched
+constexpr int kTile = 4;  // pixels of any kernel
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr int64_t kTallRows = 5;   // of a kernel
 constexpr int64_t kLongTaps = 32;  // more are worth counting for each pixel (base/interrupt_point.h)
 
-// What happens to sums: a copy, which stores do not change.
-struct Results {
-  V low, high;
-  const float* residual;
-  float* out;
-  uint16_t* narrow;
-  int64_t channels;
-  bool isStreamed;
-  explicit Results(const DepthwiseRow& row)
-      : low(hn::Set(D(), row.low)),
-        high(hn::Set(D(), row.high)),
-        residual(row.residual),
-        out(row.out),
-        narrow(row.narrow),
-        channels(row.channels),
-        isStreamed(row.isStreamed) {}
+// Where a tile is: row and pixel of the output.
+struct Place {
+  int64_t h, pixel;
 };
 
-// Residual and limits of one vector of one pixel, then the store.
-HWY_INLINE void finish(const Results& row, V sum, int64_t pixel, int64_t c, int64_t count) {
+// Residuals and limits of one vector of channels of a tile, then the stores. kEdge: some pixels may lie past the row's
+// end. kFull: all lanes are channels.
+template <bool kEdge, bool kFull, int kRows, int kPixels>
+HWY_INLINE void finish(const DepthwiseBand& band, V (&sums)[kRows][kPixels], Place at, int64_t c, int64_t count) {
   const D d;
-  const int64_t at = pixel * row.channels + c;
-  if (row.residual) sum = hn::Add(sum, loadFirst(d, row.residual + at, count));
-  sum = hn::Min(row.high, hn::Max(row.low, sum));
+  const int64_t step = band.channels, rowStep = step * band.outWidth, from = at.h * rowStep + at.pixel * step + c;
+  const auto each = [&](auto work) HWY_ATTR {
+    MAX_UNROLL for (int o = 0; o < kRows; ++o)
+        MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (!kEdge || at.pixel + p < band.outWidth)
+            work(sums[o][p], from + o * rowStep + p * step);
+  };
+  if (band.residual)
+    each([&](V& sum, int64_t i) HWY_ATTR { sum = hn::Add(sum, loadFirst(d, band.residual + i, count)); });
+  // A processor that compares where it multiplies feels each of them.
+  const V low = hn::Set(d, band.low), high = hn::Set(d, band.high);
+  if (band.low > -kInfinity) each([&](V& sum, int64_t) HWY_ATTR { sum = hn::Max(low, sum); });
+  if (band.high < kInfinity) each([&](V& sum, int64_t) HWY_ATTR { sum = hn::Min(high, sum); });
 #if HWY_TARGET == HWY_AVX3  // others have no products of bfloat16, which read such results
-  if (row.narrow) return storeNarrow(sum, row.narrow + at, count);
+  if (band.narrow) return each([&](V sum, int64_t i) HWY_ATTR { storeNarrow(sum, band.narrow + i, count); });
 #endif
-  if (row.isStreamed)
-    hn::Stream(sum, d, row.out + at);
-  else
-    storeFirst(d, sum, row.out + at, count);
+  if (band.isStreamed) return each([&](V sum, int64_t i) HWY_ATTR { hn::Stream(sum, d, band.out + i); });
+  each([&](V sum, int64_t i) HWY_ATTR {
+    if (kFull)
+      hn::StoreU(sum, d, band.out + i);
+    else
+      storeFirst(d, sum, band.out + i, count);
+  });
 }
 
-HWY_INLINE const float* rowOf(const DepthwiseRow& row, int64_t r) { return static_cast<const float*>(row.x[r]); }
-
-HWY_INLINE V initial(const DepthwiseRow& row, int64_t c, int64_t count) {
+HWY_INLINE V initial(const DepthwiseBand& band, int64_t c, int64_t count) {
   const D d;
-  return row.bias ? loadFirst(d, row.bias + c, count) : hn::Zero(d);
+  return band.bias ? loadFirst(d, band.bias + c, count) : hn::Zero(d);
 }
 
-// One pixel whose kernel row reaches from tap `first` to `last`.
-void edgePixel(const DepthwiseRow& row, int64_t pixel, int64_t first, int64_t last) {
+// One pixel of row `h` whose kernel row reaches from tap `first` to `last`.
+void edgePixel(const DepthwiseBand& band, int64_t h, int64_t pixel, int64_t first, int64_t last) {
   const D d;
-  const Results results(row);
-  const int64_t start = pixel * row.stride - row.before;
-  for (int64_t c = row.first; c < row.last; c += kLanes) {
-    const int64_t count = std::min(kLanes, row.last - c);
-    V sum = initial(row, c, count);
-    for (int64_t r = 0; r < row.rows; ++r)
-      for (int64_t w = first; w < last; ++w)
-        sum = hn::MulAdd(loadFirst(d, rowOf(row, r) + (start + w * row.dilation) * row.channels + c, count),
-                         loadFirst(d, row.weights[r] + w * row.channels + c, count), sum);
-    finish(results, sum, pixel, c, count);
+  const int64_t start = pixel * band.stride - band.before;
+  for (int64_t c = 0; c < band.channels; c += kLanes) {
+    const int64_t count = std::min(kLanes, band.channels - c);
+    V sum[1][1] = {{initial(band, c, count)}};
+    for (int64_t r = 0; r < band.kernelRows; ++r) {
+      const float *x = band.row<float>(h, r), *weights = band.weights + r * band.weightsStep + c;
+      for (int64_t w = first; x && w < last; ++w)
+        sum[0][0] = hn::MulAdd(loadFirst(d, x + (start + w * band.dilation) * band.channels + c, count),
+                               loadFirst(d, weights + w * band.channels, count), sum[0][0]);
+    }
+    finish<false, false>(band, sum, {h, pixel}, c, count);
   }
-  if (last - first > kLongTaps) passWork((last - first) * row.rows * (row.last - row.first) / kLanes);
+  if (last - first > kLongTaps) passWork((last - first) * band.kernelRows * band.channels / kLanes);
 }
 
-// Pixels whose sums are in registers beside what they read of a row; 32 registers hold more.
+// Pixels of a row whose sums are in registers, together with those of a second row and beside what they read of one row
+// and its taps; 32 registers hold more.
 template <int kWidth, int kStride>
 constexpr int kTilePixels = kLanes < 16                   ? 4
                             : kWidth == 5 && kStride == 2 ? 6
                                                           : 7;
 
-HWY_ALIGN constexpr float kNothing[hn::MaxLanes(D())] = {};
+// The sums of one vector of channels of a tile.
+template <int kWidth, int kStride, int kRows>
+struct TileSums {
+  static constexpr int kPixels = kTilePixels<kWidth, kStride>;
+  V of[kRows][kPixels];
 
-// One vector of channels of a tile. Each vector of the input is loaded once. kEdge: some columns may lie outside the
-// row, some pixels past its end.
-template <int kWidth, int kStride, bool kEdge, bool kFull>
-HWY_INLINE void tileVector(const DepthwiseRow& row, const Results& kept, int64_t pixel, int64_t c, int64_t count) {
-  const D d;
-  constexpr int kPixels = kTilePixels<kWidth, kStride>, kInputs = (kPixels - 1) * kStride + kWidth;
-  const int64_t step = row.channels, column = pixel * kStride - row.before;
-  const auto load = [&](const float* from) HWY_ATTR { return kFull ? hn::LoadU(d, from) : loadFirst(d, from, count); };
-  V sum[kPixels];
-  sum[0] = initial(row, c, count);
-  MAX_UNROLL for (int p = 1; p < kPixels; ++p) sum[p] = sum[0];
-  for (int64_t r = 0; r < row.rows; ++r) {
-    const float* x = rowOf(row, r) + column * step + c;
-    V in[kInputs];
-    MAX_UNROLL for (int i = 0; i < kInputs; ++i, x += step) {
-      const bool isOutside = kEdge && static_cast<uint64_t>(column + i) >= static_cast<uint64_t>(row.inWidth);
-      in[i] = load(isOutside ? kNothing : x);
+  // Adds rows [begin, end) of the input, counted from the tile's first: the output's rows [kFirst, kFirst + kCount)
+  // read them, each with its own row of the kernel. Each vector of the input is loaded once. kEdge: some columns may
+  // lie outside the row.
+  template <int kFirst, int kCount, bool kEdge, bool kFull>
+  HWY_INLINE void add(const DepthwiseBand& band, Place at, int64_t begin, int64_t end, int64_t c, int64_t count) {
+    const D d;
+    constexpr int kInputs = (kPixels - 1) * kStride + kWidth;
+    const int64_t step = band.channels, column = at.pixel * kStride - band.before;
+    const auto load = [&](const float* from)
+                          HWY_ATTR { return kFull ? hn::LoadU(d, from) : loadFirst(d, from, count); };
+    for (int64_t r = begin; r < end; ++r) {
+      const float* x = band.row<float>(at.h, r);
+      if (!x) continue;
+      x += column * step + c;
+      V taps[kCount][kWidth];
+      MAX_UNROLL for (int o = 0; o < kCount; ++o) {
+        const float* weights = band.weights + (r - (kFirst + o) * kStride) * band.weightsStep + c;
+        MAX_UNROLL for (int w = 0; w < kWidth; ++w) taps[o][w] = load(weights + w * step);
+      }
+      MAX_UNROLL for (int i = 0; i < kInputs; ++i, x += step) {
+        if (kEdge && static_cast<uint64_t>(column + i) >= static_cast<uint64_t>(band.inWidth)) continue;
+        const V in = load(x);
+        MAX_UNROLL for (int w = 0; w < kWidth; ++w) {
+          const int p = (i - w) / kStride;
+          if (i < w || (i - w) % kStride != 0 || p >= kPixels) continue;
+          MAX_UNROLL for (int o = 0; o < kCount; ++o) of[kFirst + o][p] = hn::MulAdd(in, taps[o][w], of[kFirst + o][p]);
+        }
+      }
     }
-    MAX_UNROLL for (int w = 0; w < kWidth; ++w) {
-      const V tap = load(row.weights[r] + w * step + c);
-      MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p] = hn::MulAdd(in[p * kStride + w], tap, sum[p]);
-    }
-  }
-  // Wide kernels have no registers for it meanwhile.
-  const Results results = kWidth > 3 ? Results(row) : kept;
-  MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (!kEdge || pixel + p < row.outWidth)
-      finish(results, sum[p], pixel + p, c, count);
-}
-
-// The same for any kernel width, stride and dilation.
-template <int kPixels>
-HWY_INLINE void anyVector(const DepthwiseRow& row, const Results& results, int64_t pixel, int64_t c, int64_t count) {
-  const D d;
-  const int64_t start = (pixel * row.stride - row.before) * row.channels + c;
-  V sum[kPixels];
-  sum[0] = initial(row, c, count);
-  MAX_UNROLL for (int p = 1; p < kPixels; ++p) sum[p] = sum[0];
-  for (int64_t r = 0; r < row.rows; ++r)
-    for (int64_t w = 0; w < row.kernelWidth; ++w) {
-      const V weight = loadFirst(d, row.weights[r] + w * row.channels + c, count);
-      const float* x = rowOf(row, r) + start + w * row.dilation * row.channels;
-      MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p] =
-          hn::MulAdd(loadFirst(d, x + p * row.stride * row.channels, count), weight, sum[p]);
-    }
-  MAX_UNROLL for (int p = 0; p < kPixels; ++p) finish(results, sum[p], pixel + p, c, count);
-}
-
-// What a kernel row at `x`, which no other has read before, reads of the pixels that come after some.
-template <class T>
-struct Ahead {
-  const T* x;  // NULL = it is near
-  int64_t channels;
-  Ahead(const DepthwiseRow& row, const T* from, int64_t pixel)
-      : x(row.isFar && from ? from + (pixel + kAhead) * row.stride * row.channels : nullptr), channels(row.channels) {}
-
-  template <int kCount>
-  HWY_INLINE void prefetch(int64_t c) const {
-    if (!x) return;
-    MAX_UNROLL for (int i = 0; i < kCount; ++i) __builtin_prefetch(x + i * channels + c, 0, 3);
   }
 };
 
-// The last channels take the way of the edges: another copy for them would be large.
-template <int kWidth, int kStride, bool kEdge>
-void tile(const DepthwiseRow& row, int64_t pixel) {
-  const Results results(row);
-  const Ahead ahead(row, row.rows ? rowOf(row, row.rows - 1) : nullptr, pixel);
-  int64_t c = row.first;
-  for (; c + kLanes <= row.last; c += kLanes) {
-    ahead.template prefetch<kTilePixels<kWidth, kStride> * kStride>(c);
-    tileVector<kWidth, kStride, kEdge, true>(row, results, pixel, c, kLanes);
+// One vector of channels of a tile; two rows are those of a square kernel. kEdge: also, some pixels may lie past the
+// row's end.
+template <int kWidth, int kStride, int kRows, bool kEdge, bool kFull>
+HWY_INLINE void tileVector(const DepthwiseBand& band, Place at, int64_t c, int64_t count) {
+  constexpr int kPixels = kTilePixels<kWidth, kStride>;
+  TileSums<kWidth, kStride, kRows> sums;
+  const V start = initial(band, c, count);
+  MAX_UNROLL for (int o = 0; o < kRows; ++o) MAX_UNROLL for (int p = 0; p < kPixels; ++p) sums.of[o][p] = start;
+  if constexpr (kRows == 1) {
+    sums.template add<0, 1, kEdge, kFull>(band, at, 0, band.kernelRows, c, count);
+  } else {
+    sums.template add<0, 1, kEdge, kFull>(band, at, 0, kStride, c, count);
+    sums.template add<0, 2, kEdge, kFull>(band, at, kStride, kWidth, c, count);
+    sums.template add<1, 1, kEdge, kFull>(band, at, kWidth, kWidth + kStride, c, count);
   }
-  if (c < row.last) tileVector<kWidth, kStride, true, false>(row, results, pixel, c, row.last - c);
+  finish<kEdge, kFull>(band, sums.of, at, c, count);
+}
+
+// The same for any kernel width, stride and dilation.
+template <int kPixels, bool kFull>
+HWY_INLINE void anyVector(const DepthwiseBand& band, Place at, int64_t c, int64_t count) {
+  const D d;
+  const auto load = [&](const float* from) HWY_ATTR { return kFull ? hn::LoadU(d, from) : loadFirst(d, from, count); };
+  const int64_t start = (at.pixel * band.stride - band.before) * band.channels + c;
+  const int64_t next = band.stride * band.channels;
+  V sum[1][kPixels];
+  MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[0][p] = initial(band, c, count);
+  for (int64_t r = 0; r < band.kernelRows; ++r) {
+    const float *row = band.row<float>(at.h, r), *weights = band.weights + r * band.weightsStep + c;
+    for (int64_t w = 0; row && w < band.kernelWidth; ++w) {
+      const V weight = load(weights + w * band.channels);
+      const float* x = row + start + w * band.dilation * band.channels;
+      MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[0][p] = hn::MulAdd(load(x + p * next), weight, sum[0][p]);
+    }
+  }
+  finish<false, kFull>(band, sum, at, c, count);
+}
+
+// Rows of the input that a tile farther down reads as the first; after the last row, those of the next tiles' first.
+template <class T, int kPixels>
+struct Ahead {
+  const T* x[4];  // NULL = near, or outside of the image
+  int64_t channels;
+  Ahead(const DepthwiseBand& band, Place at, int64_t rows) : x{}, channels(band.channels) {
+    if (!band.isFar) return;
+    const int64_t all = (band.rows - 1) * band.rowStride + band.kernelRows;
+    const int64_t column = at.pixel * band.stride - band.before + band.kernelWidth - band.stride;
+    // Single rows of low kernels are computed in the order of memory (forTiles): the next row is next.
+    const int64_t down = rows <= band.stride && band.kernelRows < kTallRows ? 0 : kDepthwiseRowsAhead;
+    for (int64_t r = 0; r < std::min<int64_t>(rows, 4); ++r) {
+      int64_t index = at.h * band.rowStride + band.kernelRows + r + down, from = column;
+      if (index >= all) {
+        index -= all;
+        from += kPixels;
+      }
+      if (index < all && band.x[index]) x[r] = static_cast<const T*>(band.x[index]) + from * channels;
+    }
+  }
+
+  HWY_INLINE void prefetch(int64_t c) const {
+    for (const T* row : x)
+      if (row) MAX_UNROLL for (int i = 0; i < kPixels; ++i) __builtin_prefetch(row + i * channels + c, 0, 3);
+  }
+};
+
+// Some channels of a tile. The last ones take the way of the edges: another copy for them would be large.
+template <int kWidth, int kStride, int kRows, bool kEdge>
+void tile(const DepthwiseBand& band, Place at, int64_t first, int64_t last) {
+  const Ahead<float, kTilePixels<kWidth, kStride> * kStride> ahead(band, at, kRows * kStride);
+  int64_t c = first;
+  for (; c + kLanes <= last; c += kLanes) {
+    ahead.prefetch(c);
+    tileVector<kWidth, kStride, kRows, kEdge, true>(band, at, c, kLanes);
+  }
+  if (c < last) tileVector<kWidth, kStride, kRows, true, false>(band, at, c, last - c);
 }
 
 template <int kPixels>
-void anyTile(const DepthwiseRow& row, int64_t pixel) {
-  const Results results(row);
-  const Ahead ahead(row, row.rows ? rowOf(row, row.rows - 1) : nullptr, pixel);
-  for (int64_t c = row.first; c < row.last; c += kLanes) {
-    for (int64_t i = 0; i < row.stride; ++i) ahead.template prefetch<kPixels>(c + i * kPixels * row.channels);
-    anyVector<kPixels>(row, results, pixel, c, std::min(kLanes, row.last - c));
+void anyTile(const DepthwiseBand& band, Place at) {
+  const Ahead<float, kPixels> ahead(band, at, 1);
+  int64_t c = 0;
+  for (; c + kLanes <= band.channels; c += kLanes) {
+    ahead.prefetch(c);
+    anyVector<kPixels, true>(band, at, c, kLanes);
   }
+  if (c < band.channels) anyVector<kPixels, false>(band, at, c, band.channels - c);
 }
 
 // The output pixels of a row: those in [begin, end) have all their taps inside the input.
 struct Inside {
   int64_t begin, end;
-  explicit Inside(const DepthwiseRow& row) {
-    begin = std::min((row.before + row.stride - 1) / row.stride, row.outWidth);
-    const int64_t room = row.inWidth + row.before - (row.kernelWidth - 1) * row.dilation - 1;
-    end = std::clamp<int64_t>(room < 0 ? 0 : room / row.stride + 1, begin, row.outWidth);
+  explicit Inside(const DepthwiseBand& band) {
+    begin = std::min((band.before + band.stride - 1) / band.stride, band.outWidth);
+    const int64_t room = band.inWidth + band.before - (band.kernelWidth - 1) * band.dilation - 1;
+    end = std::clamp<int64_t>(room < 0 ? 0 : room / band.stride + 1, begin, band.outWidth);
   }
 };
 
-void edgePixels(const DepthwiseRow& row, int64_t begin, int64_t end) {
+void edgePixels(const DepthwiseBand& band, int64_t h, int64_t begin, int64_t end) {
   for (int64_t pixel = begin; pixel < end; ++pixel) {
-    const int64_t start = pixel * row.stride - row.before;
-    const int64_t first = start < 0 ? (-start + row.dilation - 1) / row.dilation : 0;
-    const int64_t fit = row.inWidth - 1 - start;
-    const int64_t last = fit < 0 ? 0 : std::min(row.kernelWidth, fit / row.dilation + 1);
-    edgePixel(row, pixel, first, last);
+    const int64_t start = pixel * band.stride - band.before;
+    const int64_t first = start < 0 ? (-start + band.dilation - 1) / band.dilation : 0;
+    const int64_t fit = band.inWidth - 1 - start;
+    const int64_t last = fit < 0 ? 0 : std::min(band.kernelWidth, fit / band.dilation + 1);
+    edgePixel(band, h, pixel, first, last);
   }
 }
 
-int64_t stepsOf(const DepthwiseRow& row) { return row.rows * row.kernelWidth * ((row.last - row.first) / kLanes + 1); }
+int64_t stepsOf(const DepthwiseBand& band, int64_t channels) {
+  return band.kernelRows * band.kernelWidth * (channels / kLanes + 1);
+}
 
 // Any kernel.
-void runAny(const DepthwiseRow& row) {
-  const Inside inside(row);
+void runAny(const DepthwiseBand& band) {
+  const Inside inside(band);
+  const int64_t steps = stepsOf(band, band.channels);
   WorkCounter work;
-  edgePixels(row, 0, inside.begin);
-  int64_t pixel = inside.begin;
-  for (; pixel + kTile <= inside.end; pixel += kTile, work.pass(2 * stepsOf(row))) anyTile<kTile>(row, pixel);
-  for (; pixel < inside.end; ++pixel, work.pass(stepsOf(row))) anyTile<1>(row, pixel);
-  edgePixels(row, inside.end, row.outWidth);
+  for (int64_t h = 0; h < band.rows; ++h) {
+    edgePixels(band, h, 0, inside.begin);
+    int64_t pixel = inside.begin;
+    for (; pixel + kTile <= inside.end; pixel += kTile, work.pass(2 * steps)) anyTile<kTile>(band, {h, pixel});
+    for (; pixel < inside.end; ++pixel, work.pass(steps)) anyTile<1>(band, {h, pixel});
+    edgePixels(band, h, inside.end, band.outWidth);
+  }
+}
+
+// Calls tile.run<rows>(band, at, isEdge, first, last) for all tiles of a band. They follow each other downwards, kRows
+// at once, some channels at a time: what the next one reads again is in the first cache. Single rows that read few
+// others are better off in the order of memory.
+template <int kPixels, int kRows, class Tile>
+HWY_INLINE void forTiles(const DepthwiseBand& band, Tile tile) {
+  const Inside inside(band);
+  const bool isStrip = kRows > 1 || band.kernelRows >= kTallRows;
+  const int64_t pixels = isStrip ? kPixels : band.outWidth, channels = isStrip ? band.blockChannels : band.channels;
+  WorkCounter work;
+  for (int64_t strip = 0; strip < band.outWidth; strip += pixels)
+    for (int64_t first = 0; first < band.channels; first += channels) {
+      const int64_t last = std::min(first + channels, band.channels), end = std::min(strip + pixels, band.outWidth);
+      const int64_t steps = 3 * stepsOf(band, last - first);
+      for (int64_t h = 0, next = 0; h < band.rows; h = next) {
+        const bool isWhole = h + kRows <= band.rows;
+        next = h + (isWhole ? kRows : 1);
+        for (int64_t pixel = strip; pixel < end; pixel += kPixels, work.pass(kRows * steps)) {
+          const bool isEdge = pixel < inside.begin || pixel + kPixels > inside.end;
+          if (isWhole)
+            tile.template run<kRows>(band, {h, pixel}, isEdge, first, last);
+          else
+            tile.template run<1>(band, {h, pixel}, isEdge, first, last);
+        }
+      }
+    }
 }
 
 template <int kWidth, int kStride>
-void runTiles(const DepthwiseRow& row) {
-  constexpr int kPixels = kTilePixels<kWidth, kStride>;
-  const Inside inside(row);
-  WorkCounter work;
-  for (int64_t pixel = 0; pixel < row.outWidth; pixel += kPixels, work.pass(3 * stepsOf(row))) {
-    if (pixel >= inside.begin && pixel + kPixels <= inside.end)
-      tile<kWidth, kStride, false>(row, pixel);
+struct FloatTile {
+  template <int kRows>
+  static void run(const DepthwiseBand& band, Place at, bool isEdge, int64_t first, int64_t last) {
+    if (isEdge)
+      tile<kWidth, kStride, kRows, true>(band, at, first, last);
     else
-      tile<kWidth, kStride, true>(row, pixel);
+      tile<kWidth, kStride, kRows, false>(band, at, first, last);
   }
+};
+
+template <int kWidth, int kStride>
+void runTiles(const DepthwiseBand& band) {
+  constexpr int kPixels = kTilePixels<kWidth, kStride>;
+  const FloatTile<kWidth, kStride> tile;
+  if (band.kernelRows == kWidth && band.rowStride == kStride)
+    forTiles<kPixels, kDepthwiseRowsAtOnce>(band, tile);
+  else
+    forTiles<kPixels, 1>(band, tile);
 }
 
 struct Kernel {
   int64_t width, stride;
-  void (*run)(const DepthwiseRow& row);
+  void (*run)(const DepthwiseBand& band);
 };
 constexpr Kernel kKernels[] = {{3, 1, runTiles<3, 1>},
                                {3, 2, runTiles<3, 2>},
@@ -238,16 +320,16 @@ constexpr Kernel kKernels[] = {{3, 1, runTiles<3, 1>},
 #endif
 };
 
-void runRow(const DepthwiseRow& row) {
+void runBand(const DepthwiseBand& band) {
   for (const Kernel& kernel : kKernels)
-    if (row.dilation == 1 && row.kernelWidth == kernel.width && row.stride == kernel.stride) return kernel.run(row);
-  runAny(row);
+    if (band.dilation == 1 && band.kernelWidth == kernel.width && band.stride == kernel.stride) return kernel.run(band);
+  runAny(band);
 }
 
 }  // namespace
 
 extern const DepthwiseFunction kDepthwise;
-constexpr DepthwiseFunction kDepthwise = runRow;
+constexpr DepthwiseFunction kDepthwise = runBand;
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -265,9 +347,10 @@ namespace max {
 namespace {
 
 constexpr int64_t kMaxKernelRows = 64;
-constexpr int64_t kWordLanes = 16;  // of a vector of words
-constexpr int64_t kTallRows = 5;
-constexpr int64_t kBlockBytes = 24 << 10;  // of what a row of the output reads, for a first cache
+constexpr int64_t kMaxInputRows = 256;     // of a band
+constexpr int64_t kWordLanes = 16;         // of a vector of words
+constexpr int64_t kColumnsOfTile = 7;      // of the output
+constexpr int64_t kBlockBytes = 28 << 10;  // of what a tile reads and prefetches, for a first cache
 
 // Of rows of bfloat16; NULL if cpuTarget() has no products of them.
 DepthwiseFunction wordFunction() {
@@ -287,6 +370,13 @@ constexpr int64_t kNearElements = 256 << 10;
 
 bool isFar(const ConvShape& shape) {
   return shape.images * shape.in[0] * shape.in[1] * shape.in[2] * shape.channels > kNearElements;
+}
+
+// Results that go past the caches.
+bool isLarge(const ConvShape& shape, bool isFar) {
+  const int64_t rows = shape.images * shape.channels * static_cast<int64_t>(sizeof(float));
+  const int64_t written = rows * shape.pixels(), read = rows * shape.in[0] * shape.in[1] * shape.in[2];
+  return written >= kStreamedBytes || (isFar && read + written >= kStreamedTraffic);
 }
 
 class DepthwiseOp : public OpKernel {
@@ -360,11 +450,6 @@ int64_t DepthwiseWeights::placeOf(int64_t tap, int64_t c) const {
   return c / kPair * kPair * width_ + (2 * tap + vector) * kWordLanes + lane;
 }
 
-const float* DepthwiseWeights::words(int64_t row, bool isPair) const {
-  const auto* words = reinterpret_cast<const float*>(words_->data());
-  return words + (2 * row + (isPair ? 0 : 1)) * words_->shape()[1];
-}
-
 DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights, bool readsNarrow,
                              bool writesNarrow, bool isFar)
     : shape_(shape),
@@ -372,120 +457,94 @@ DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<Depth
       readsNarrow_(readsNarrow),
       writesNarrow_(writesNarrow),
       isFar_(isFar),
-      outBytes_(shape.images * shape.pixels() * shape.channels * static_cast<int64_t>(sizeof(float))),
+      isLarge_(isLarge(shape, isFar)),
       activation_(fusedActivation(node)),
       roundedFunction_(activation_.function ? gemmTableFor(node).narrowFunction : nullptr),
       function_(readsNarrow ? wordFunction() : MAX_CHOOSE_TARGET(kDepthwise)),
+      mostRows_(1),
       blockChannels_(shape.channels) {
-  // Rows of a tall kernel read most of their input again and again: some channels of it at a time stay in the first
-  // cache. A lower one is better off with all channels in the order of memory.
   const int64_t kernelRows = shape.taps() / shape.kernel[2];
-  const bool takesAll = activation_.function && !roundedFunction_;
-  if (takesAll || kernelRows < kTallRows) return;
-  const int64_t bytes = kernelRows * shape.in[2] * shape.channels * (readsNarrow ? 2 : 4);
-  const int64_t blocks = std::max<int64_t>(bytes / kBlockBytes, 1);
+  if (shape.kernel[0] > 1 || shape.dilation[1] > 1) return;  // their rows of the input are not next to each other
+  mostRows_ = kDepthwiseRowsAtOnce;
+  if (activation_.function) return;  // soon after the sums, while they are near
+  mostRows_ = std::max(mostRows_, (kMaxInputRows - kernelRows) / shape.stride[1]);
+  const int64_t columns = (kColumnsOfTile - 1) * shape.stride[2] + shape.kernel[2];
+  const int64_t rows = kernelRows + (kDepthwiseRowsAtOnce - 1) * shape.stride[1] + kDepthwiseRowsAhead;
+  const int64_t bytes = checkedMultiply(rows * columns * (readsNarrow ? 2 : 4), shape.channels);
+  const int64_t blocks = bytes / kBlockBytes + 1;
   blockChannels_ = alignUp((shape.channels + blocks - 1) / blocks, 2 * kWordLanes);
 }
 
 int64_t DepthwiseRows::scratchBytes() const {
-  return activation_.function && writesNarrow_ ? alignUp(checkedMultiply<int64_t>(4, shape_.out[2] * shape_.channels))
-                                               : 0;
+  if (!activation_.function || !writesNarrow_) return 0;
+  return alignUp(checkedMultiply<int64_t>(4 * mostRows_, shape_.out[2] * shape_.channels));
 }
 
-// Rows with some channels at a time are better off together.
+// Neighbouring rows are better off together.
 int64_t DepthwiseRows::grain(int64_t rows, int lanes) const {
-  const int64_t parts = lanes * (blockChannels_ < shape_.channels ? 4 : 16);
-  return std::max<int64_t>(1, rows / parts);
+  return alignUp(std::max<int64_t>(1, rows / (4 * lanes)), kDepthwiseRowsAtOnce);
 }
 
-int64_t DepthwiseRows::findRows(int64_t index, Input input, const void** x, int64_t* kernelRows) const {
+// The rows of the input that `rows` of the output read from row `index` on.
+void DepthwiseRows::findRows(int64_t index, int64_t rows, Input input, const void** x) const {
   const int64_t h = index % shape_.out[1], d = index / shape_.out[1] % shape_.out[0];
   const int64_t image = index / shape_.out[1] / shape_.out[0];
-  int64_t count = 0;
   for (int64_t kd = 0; kd < shape_.kernel[0]; ++kd)
-    for (int64_t kh = 0; kh < shape_.kernel[1]; ++kh) {
+    for (int64_t i = 0; i < shape_.kernel[1] + (rows - 1) * shape_.stride[1]; ++i) {
       const int64_t id = d * shape_.stride[0] - shape_.before[0] + kd * shape_.dilation[0];
-      const int64_t ih = h * shape_.stride[1] - shape_.before[1] + kh * shape_.dilation[1];
-      if (id < 0 || id >= shape_.in[0] || ih < 0 || ih >= shape_.in[1]) continue;
-      x[count] = input(image, id, ih);
-      kernelRows[count++] = kd * shape_.kernel[1] + kh;
+      const int64_t ih = h * shape_.stride[1] - shape_.before[1] + i * shape_.dilation[1];
+      const bool isInside = id >= 0 && id < shape_.in[0] && ih >= 0 && ih < shape_.in[1];
+      *x++ = isInside ? input(image, id, ih) : nullptr;
     }
-  return count;
 }
 
 void DepthwiseRows::run(int64_t begin, int64_t end, Input input, const Operands& operands, std::byte* scratch) const {
-  const int64_t block = end - begin > 1 ? blockChannels_ : shape_.channels;
-  for (int64_t first = 0; first < shape_.channels; first += block) {
-    const int64_t last = std::min(first + block, shape_.channels);
-    for (int64_t row = begin; row < end; ++row) {
-      runRow(row, input, operands, first, last, scratch);
-      passWork(shape_.taps() * shape_.out[2] * (last - first) / 4);
-    }
+  for (int64_t row = begin; row < end;) {
+    const int64_t rows = std::min({mostRows_, end - row, shape_.out[1] - row % shape_.out[1]});
+    runBand(row, rows, input, operands, scratch);
+    row += rows;
+    passWork(rows * shape_.taps() * shape_.out[2] * shape_.channels / 4);
   }
 }
 
-void DepthwiseRows::runRow(int64_t index, Input input, const Operands& operands, int64_t first, int64_t last,
-                           std::byte* scratch) const {
+void DepthwiseRows::runBand(int64_t index, int64_t rows, Input input, const Operands& operands,
+                            std::byte* scratch) const {
   const int64_t at = index * shape_.out[2] * shape_.channels;
   const int64_t pixelBytes = shape_.channels * static_cast<int64_t>(sizeof(float));
-  const void *found[kMaxKernelRows], *x[2 * kMaxKernelRows];
-  const float* weights[kMaxKernelRows];
-  int64_t kernelRows[kMaxKernelRows];
+  const void* x[kMaxInputRows + kMaxKernelRows];
+  findRows(index, rows, input, x);
   auto* narrow = writesNarrow_ ? reinterpret_cast<uint16_t*>(operands.output) + at : nullptr;
   float* out = reinterpret_cast<float*>(writesNarrow_ ? scratch : operands.output) + (writesNarrow_ ? 0 : at);
-  const int64_t rows = findRows(index, input, found, kernelRows);
-  DepthwiseRow row{x,
-                   weights,
-                   0,
-                   shape_.channels,
-                   first,
-                   last,
-                   shape_.in[2],
-                   shape_.out[2],
-                   shape_.kernel[2],
-                   shape_.stride[2],
-                   shape_.dilation[2],
-                   shape_.before[2],
-                   operands.bias,
-                   operands.residual ? operands.residual + at : nullptr,
-                   out,
-                   activation_.function ? nullptr : narrow,
-                   isFar_,
-                   !narrow && !activation_.function && isStreamed(out, outBytes_, pixelBytes, nullptr),
-                   activation_.low,
-                   activation_.high};
-  for (int64_t i = 0; i < rows; ++i, ++row.rows) {
-    if (!readsNarrow_) {
-      x[i] = found[i];
-      weights[i] = weights_->row(kernelRows[i]);
-      continue;
-    }
-    const bool isPair = i + 1 < rows && kernelRows[i + 1] == kernelRows[i] + 1;
-    x[2 * row.rows] = found[i];
-    x[2 * row.rows + 1] = isPair ? found[i + 1] : nullptr;
-    weights[row.rows] = weights_->words(kernelRows[i], isPair);
-    i += isPair ? 1 : 0;
-  }
-  function_(row);
-  if (row.isStreamed) hwy::FlushStream();
-  if (activation_.function) applyFunction(row, narrow);
+  const DepthwiseBand band{x,
+                           rows,
+                           shape_.taps() / shape_.kernel[2],
+                           shape_.stride[1],
+                           readsNarrow_ ? weights_->words() : weights_->values(),
+                           readsNarrow_ ? weights_->wordsStep() : shape_.kernel[2] * shape_.channels,
+                           shape_.channels,
+                           rows > kDepthwiseRowsAtOnce ? blockChannels_ : shape_.channels,
+                           shape_.in[2],
+                           shape_.out[2],
+                           shape_.kernel[2],
+                           shape_.stride[2],
+                           shape_.dilation[2],
+                           shape_.before[2],
+                           operands.bias,
+                           operands.residual ? operands.residual + at : nullptr,
+                           out,
+                           activation_.function ? nullptr : narrow,
+                           isFar_,
+                           !narrow && !activation_.function && isLarge_ && canStream(out, pixelBytes, nullptr),
+                           activation_.low,
+                           activation_.high};
+  function_(band);
+  if (band.isStreamed) hwy::FlushStream();
+  if (activation_.function) applyFunction(out, rows * shape_.out[2] * shape_.channels, narrow);
 }
 
-void DepthwiseRows::applyFunction(const DepthwiseRow& row, uint16_t* narrow) const {
-  if (!roundedFunction_) return applyActivation(activation_, row.out, row.outWidth * row.channels);
-  RoundedRows rows{row.out + row.first,
-                   row.channels,
-                   row.outWidth,
-                   row.last - row.first,
-                   narrow ? narrow + row.first : nullptr,
-                   row.channels,
-                   {},
-                   0};
-  if (rows.count == row.channels) {
-    rows.count *= rows.rows;
-    rows.rows = 1;
-  }
-  roundedFunction_(activation_, rows);
+void DepthwiseRows::applyFunction(float* values, int64_t count, uint16_t* narrow) const {
+  if (!roundedFunction_) return applyActivation(activation_, values, count);
+  roundedFunction_(activation_, {values, count, 1, count, narrow, count, {}, 0});
 }
 
 bool isDepthwise(const Shape& weights, int64_t groups) {

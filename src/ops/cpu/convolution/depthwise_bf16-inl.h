@@ -57,22 +57,22 @@ struct Sums {
     }
   }
 
-  MAX_BF16 HWY_INLINE void finish(const DepthwiseRow& row, int64_t at, int64_t count) {
+  MAX_BF16 HWY_INLINE void finish(const DepthwiseBand& band, int64_t at, int64_t count) {
     if constexpr (kVectors == 2) {
       const __m512d even = _mm512_castps_pd(v[0]), odd = _mm512_castps_pd(v[1]);
       v[0] = _mm512_castpd_ps(_mm512_permutex2var_pd(even, _mm512_load_si512(kLowHalf), odd));
       v[1] = _mm512_castpd_ps(_mm512_permutex2var_pd(even, _mm512_load_si512(kHighHalf), odd));
     }
     const __mmask16 mask = kVectors == 2 ? 0xffff : firstOf(count);
-    const __m512 low = _mm512_set1_ps(row.low), high = _mm512_set1_ps(row.high);
+    const __m512 low = _mm512_set1_ps(band.low), high = _mm512_set1_ps(band.high);
     MAX_UNROLL for (int i = 0; i < kVectors; ++i) {
-      if (row.residual) v[i] = _mm512_add_ps(v[i], _mm512_maskz_loadu_ps(mask, row.residual + at + i * kLanes));
+      if (band.residual) v[i] = _mm512_add_ps(v[i], _mm512_maskz_loadu_ps(mask, band.residual + at + i * kLanes));
       v[i] = _mm512_min_ps(high, _mm512_max_ps(low, v[i]));
     }
-    if (!row.narrow) {
+    if (!band.narrow) {
       MAX_UNROLL for (int i = 0; i < kVectors; ++i) {
-        float* to = row.out + at + i * kLanes;
-        if (row.isStreamed)
+        float* to = band.out + at + i * kLanes;
+        if (band.isStreamed)
           _mm512_stream_ps(to, v[i]);
         else if (kVectors == 2 || count >= kLanes)
           _mm512_storeu_ps(to, v[i]);
@@ -81,7 +81,7 @@ struct Sums {
       }
       return;
     }
-    uint16_t* to = row.narrow + at;
+    uint16_t* to = band.narrow + at;
     if constexpr (kVectors == 2) {
       _mm512_storeu_si512(to, reinterpret_cast<__m512i>(_mm512_cvtne2ps_pbh(v[1], v[0])));
     } else {
@@ -96,26 +96,29 @@ struct Sums {
 
 alignas(64) constexpr uint16_t kNoWords[kPair] = {};
 
-// Some channels of kPixels pixels. kEdge: some columns may lie outside the row, some pixels past its end.
+// Some channels of a row of a tile. kEdge: some columns may lie outside the row, some pixels past its end.
 template <int kWidth, int kStride, int kPixels, int kVectors, bool kEdge>
-MAX_BF16 void wordBlock(const DepthwiseRow& row, int64_t pixel, int64_t c, int64_t count) {
+MAX_BF16 HWY_INLINE void wordBlock(const DepthwiseBand& band, Place place, int64_t c, int64_t count) {
   constexpr int kInputs = (kPixels - 1) * kStride + kWidth;
-  const int64_t step = row.channels, column = pixel * kStride - row.before, at = column * step + c;
-  const auto width = static_cast<uint64_t>(row.inWidth);
+  const int64_t step = band.channels, column = place.pixel * kStride - band.before, at = column * step + c;
   Sums<kVectors> sum[kPixels];
-  MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p].start(row.bias ? row.bias + c : nullptr, count);
-  for (int64_t r = 0; r < row.rows; ++r) {
-    const auto* above = static_cast<const uint16_t*>(row.x[2 * r]) + at;
-    const bool isPair = row.x[2 * r + 1];
-    const uint16_t* below = isPair ? static_cast<const uint16_t*>(row.x[2 * r + 1]) + at : kNoWords;
+  MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p].start(band.bias ? band.bias + c : nullptr, count);
+  for (int64_t r = 0, next = 0; r < band.kernelRows; r = next) {
+    next = r + 1;
+    const auto *above = band.row<uint16_t>(place.h, r), *below = kNoWords;
+    if (!above) continue;
+    above += at;
+    const bool isPair = next < band.kernelRows && band.row<uint16_t>(place.h, next);
+    if (isPair) below = band.row<uint16_t>(place.h, next++) + at;
     const int64_t belowStep = isPair ? step : 0;
+    const float* weights = band.weights + r * band.weightsStep + (isPair ? 0 : band.weightsStep / 2) + c * kWidth;
     __m512bh taps[kWidth][kVectors];
     MAX_UNROLL for (int w = 0; w < kWidth; ++w) MAX_UNROLL for (int v = 0; v < kVectors; ++v) taps[w][v] =
-        reinterpret_cast<__m512bh>(_mm512_loadu_ps(row.weights[r] + c * kWidth + (w * kVectors + v) * kLanes));
+        reinterpret_cast<__m512bh>(_mm512_loadu_ps(weights + (w * kVectors + v) * kLanes));
     MAX_UNROLL for (int i = 0; i < kInputs; ++i, above += step, below += belowStep) {
-      const bool isOutside = kEdge && static_cast<uint64_t>(column + i) >= width;
+      if (kEdge && static_cast<uint64_t>(column + i) >= static_cast<uint64_t>(band.inWidth)) continue;
       Words<kVectors> words;
-      words.interleave(isOutside ? kNoWords : above, isOutside ? kNoWords : below, count);
+      words.interleave(above, below, count);
       MAX_UNROLL for (int w = 0; w < kWidth; ++w) {
         const int p = (i - w) / kStride;
         if (i < w || (i - w) % kStride != 0 || p >= kPixels) continue;
@@ -124,49 +127,56 @@ MAX_BF16 void wordBlock(const DepthwiseRow& row, int64_t pixel, int64_t c, int64
       }
     }
   }
-  MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (!kEdge || pixel + p < row.outWidth) sum[p].finish(
-      row, (pixel + p) * row.channels + c, count);
-}
-
-template <int kWidth, int kStride, int kPixels, bool kEdge>
-MAX_BF16 void wordTile(const DepthwiseRow& row, int64_t pixel) {
-  const void* lowest = row.rows == 0 ? nullptr : row.x[2 * row.rows - 1];
-  if (!lowest && row.rows > 0) lowest = row.x[2 * row.rows - 2];
-  const Ahead ahead(row, static_cast<const uint16_t*>(lowest), pixel);
-  int64_t c = row.first;
-  for (; c + kPair <= row.last; c += kPair) {
-    ahead.template prefetch<kPixels * kStride>(c);
-    wordBlock<kWidth, kStride, kPixels, 2, kEdge>(row, pixel, c, kPair);
-  }
-  for (; c < row.last; c += kLanes) wordBlock<kWidth, kStride, kPixels, 1, kEdge>(row, pixel, c, row.last - c);
+  const int64_t first = place.h * band.outWidth + place.pixel;
+  MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (!kEdge || place.pixel + p < band.outWidth) sum[p].finish(
+      band, (first + p) * step + c, count);
 }
 
 template <int kWidth, int kStride, int kPixels>
-void runWords(const DepthwiseRow& row) {
-  const Inside inside(row);
-  WorkCounter work;
-  for (int64_t pixel = 0; pixel < row.outWidth; pixel += kPixels, work.pass(3 * stepsOf(row))) {
-    if (pixel >= inside.begin && pixel + kPixels <= inside.end)
-      wordTile<kWidth, kStride, kPixels, false>(row, pixel);
+struct WordTile {
+  template <int kRows>
+  MAX_BF16 static void run(const DepthwiseBand& band, Place at, bool isEdge, int64_t first, int64_t last) {
+    if (isEdge)
+      runChannels<kRows, true>(band, at, first, last);
     else
-      wordTile<kWidth, kStride, kPixels, true>(row, pixel);
+      runChannels<kRows, false>(band, at, first, last);
   }
+
+  template <int kRows, bool kEdge>
+  MAX_BF16 static void runChannels(const DepthwiseBand& band, Place at, int64_t first, int64_t last) {
+    const Ahead<uint16_t, kPixels * kStride> ahead(band, at, kRows * kStride);
+    int64_t c = first;
+    for (; c + kPair <= last; c += kPair) {
+      ahead.prefetch(c);
+      wordBlock<kWidth, kStride, kPixels, 2, kEdge>(band, at, c, kPair);
+    }
+    if (c + kLanes <= last) {
+      wordBlock<kWidth, kStride, kPixels, 1, kEdge>(band, at, c, kLanes);
+      c += kLanes;
+    }
+    if (c < last) wordBlock<kWidth, kStride, kPixels, 1, kEdge>(band, at, c, last - c);
+  }
+};
+
+template <int kWidth, int kStride, int kPixels>
+void runWords(const DepthwiseBand& band) {
+  forTiles<kPixels, 1>(band, WordTile<kWidth, kStride, kPixels>());
 }
 
-void runWordRow(const DepthwiseRow& row) {
+void runWordBand(const DepthwiseBand& band) {
   constexpr Kernel kWordKernels[] = {{3, 1, runWords<3, 1, 7>},
                                      {3, 2, runWords<3, 2, 7>},
                                      {5, 1, runWords<5, 1, 7>},
                                      {5, 2, runWords<5, 2, 6>},
                                      {7, 1, runWords<7, 1, 4>}};
   for (const Kernel& kernel : kWordKernels)
-    if (row.kernelWidth == kernel.width && row.stride == kernel.stride) return kernel.run(row);
+    if (band.kernelWidth == kernel.width && band.stride == kernel.stride) return kernel.run(band);
 }
 
 }  // namespace
 
 extern const DepthwiseFunction kDepthwiseWords;
-constexpr DepthwiseFunction kDepthwiseWords = runWordRow;
+constexpr DepthwiseFunction kDepthwiseWords = runWordBand;
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

@@ -61,8 +61,8 @@ ConvShape depthwiseShape(const OpRequest& request) {
   return {request.node, products, request.inputs[Weights].shape, request.outputs[0].shape};
 }
 
-// How the rows of an image are computed. Chunks of products follow each other in a ring that holds what one row of the
-// convolution reads.
+// How the rows of an image are computed. Chunks of products follow each other in a ring that holds what the
+// rows of the convolution read that are computed at once.
 struct Strips {
   bool used;          // else all products are computed first
   int64_t chunkRows;  // of products
@@ -72,10 +72,11 @@ struct Strips {
   Strips(const ConvShape& shape, int64_t elementBytes, int lanes) {
     const int64_t rowBytes = checkedMultiply(elementBytes, checkedMultiply(shape.in[2], shape.channels));
     const int64_t reach = (shape.kernel[1] - 1) * shape.dilation[1], rows = std::max<int64_t>(shape.in[1], 1);
+    const int64_t held = reach + (kDepthwiseRowsAtOnce - 1) * shape.stride[1];
     const int64_t fitting = std::max(kChunkBytes / std::max<int64_t>(rowBytes, 1),
                                      ceilDiv(kChunkPixels, std::max<int64_t>(shape.in[2], 1)));
     chunkRows = std::clamp<int64_t>(fitting, 1, rows);
-    ringChunks = std::min(ceilDiv(reach, chunkRows) + 1, ceilDiv(rows, chunkRows));
+    ringChunks = std::min(ceilDiv(held, chunkRows) + 1, ceilDiv(rows, chunkRows));
     // What neighbouring segments both compute should be small.
     const int64_t most = 1 + rows / (8 * (reach + chunkRows));
     if (lanes > 1 && shape.images > 0)
@@ -184,15 +185,16 @@ class ExpandConvOp final : public OpKernel {
     const int64_t rows = strips_.chunkRows, reach = (shape_.kernel[1] - 1) * shape_.dilation[1];
     const auto place = [&](int64_t chunk) { return memory + chunk % strips_.ringChunks * rows * rowBytes(); };
     int64_t next = std::max<int64_t>(begin * shape_.stride[1] - shape_.before[1], 0) / rows;
-    for (int64_t row = begin; row < end; ++row) {
-      const int64_t last = std::min(row * shape_.stride[1] - shape_.before[1] + reach, shape_.in[1] - 1);
+    for (int64_t row = begin, some; row < end; row += some) {
+      some = std::min(kDepthwiseRowsAtOnce, end - row);
+      const int64_t last = std::min((row + some - 1) * shape_.stride[1] - shape_.before[1] + reach, shape_.in[1] - 1);
       for (; next * rows <= last; ++next) {
         const Gemm& products = (next + 1) * rows <= shape_.in[1] ? products_ : lastProducts_;
         multiply(context, products, image * shape_.in[1] + next * rows, place(next), memory + valueBytes_);
       }
       const int64_t index = image * shape_.out[1] + row;
       const auto rowOf = [&](int64_t, int64_t, int64_t h) { return place(h / rows) + h % rows * rowBytes(); };
-      depthwise_.run(index, index + 1, rowOf, operandsOf(context), memory + valueBytes_);
+      depthwise_.run(index, index + some, rowOf, operandsOf(context), memory + valueBytes_);
     }
   }
 
