@@ -50,6 +50,15 @@ class Integers(unittest.TestCase):
                     expected, actual = both(node, {"a": data(a_type, (m, k))}, constants, TensorProto.INT32)
                     np.testing.assert_array_equal(actual, expected)
 
+    def test_short_rows_of_products(self):
+        """Tasks have many of them, and share their addresses among panels of columns."""
+        for m, k, n in ((700, 20, 200), (3001, 4, 70), (2600, 64, 256)):
+            for zeros in ({}, {"az": np.uint8(7), "bz": np.int8(0)}, {"az": np.uint8(0), "bz": data(np.int8, (n,))}):
+                node = helper.make_node("MatMulInteger", ["a", "b", *zeros], ["y"])
+                expected, actual = both(node, {"a": data(np.uint8, (m, k))}, {"b": data(np.int8, (k, n)), **zeros},
+                                        TensorProto.INT32)
+                np.testing.assert_array_equal(actual, expected)
+
     def test_convolutions(self):
         for group, filters, stride, pad, kernel in ((1, 16, 1, 1, 3), (1, 3, 2, 0, 1), (2, 16, 2, 2, 5),
                                                     (8, 16, 1, 1, 3), (8, 8, 1, 1, 3), (8, 8, 1, 2, 5)):

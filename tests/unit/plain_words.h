@@ -146,6 +146,10 @@ inline void plainIntegerTile(const IntegerTile& t, int64_t rows) {
   }
 }
 
+inline void plainIntegerTiles(IntegerTile& t, int64_t rows) {
+  for (; t.tiles > 0; --t.tiles, t.advance(rows)) plainIntegerTile(t, rows);
+}
+
 template <int... kRows>
 IntegerGemmTable plainIntegerTable(std::integer_sequence<int, kRows...>) {
   IntegerGemmTable table{};
@@ -154,7 +158,7 @@ IntegerGemmTable plainIntegerTable(std::integer_sequence<int, kRows...>) {
   table.panelColumns = kMaxIntegerPanelColumns;
   table.lanes = TileLimits::kWords;
   table.requantize = integerVectorTable().requantize;
-  for (auto& tiles : table.tiles) tiles = {[](const IntegerTile& t) { plainIntegerTile(t, kRows + 1); }...};
+  for (auto& tiles : table.tiles) tiles = {[](IntegerTile& t) { plainIntegerTiles(t, kRows + 1); }...};
   return table;
 }
 

@@ -193,8 +193,8 @@ class IntegerConv final : public OpKernel {
       result.sums = context.out<int32_t>() + at;
     }
     auto* sums = reinterpret_cast<int32_t*>(memory + gatheredBytes() + columnBytes());
-    multiplyPanel(table_, {rows, columns, shape_.depth, count}, 0, group * filters, (group + 1) * filters, result,
-                  sums);
+    multiplyPanels(table_, {rows, columns, shape_.depth, count}, {0, 1}, group * filters, (group + 1) * filters, result,
+                   sums);
   }
 
   PackedColumns gather(const OpContext& context, int64_t image, int64_t group, int64_t first, int64_t count,

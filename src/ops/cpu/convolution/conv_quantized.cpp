@@ -341,8 +341,8 @@ class QuantizedConv final : public OpKernel {
     ConvRows<uint8_t>::fill(&source, first, count, static_cast<int>(blocks_.mostRows()), rows);
     if (part.group > 0) toGroup(part.group, count, rows);
     if (filters.hasFactors) addRows(rows, count, rowSums);
-    int32_t rowFactors[kMaxIntegerRows];
-    std::fill_n(rowFactors, kMaxIntegerRows, -operands_.zero(context));
+    int32_t rowFactors[kMaxIntegerBlockRows];
+    std::fill_n(rowFactors, count, -operands_.zero(context));
     const auto* factors = reinterpret_cast<const float*>(parameters(context)) + part.group * padded();
     RequantizedSum sum{};
     if (how.sum) {
@@ -375,8 +375,9 @@ class QuantizedConv final : public OpKernel {
       const float* addends = operands_.hasAddends() ? factors + 2 * padded() * shape_.groups + column : nullptr;
       (kRequantizes ? sum.addends : how.addends) = addends;
       int64_t row = first;
-      for (int64_t at = part.firstTile; at < part.lastTile; ++at, work.pass(16 + 8 * tile.pieces * tile.words)) {
-        const int64_t next = blocks_.firstRow(at + 1);
+      for (int64_t at = part.firstTile, some; at < part.lastTile; at += some) {
+        const int64_t each = blocks_.rowsOf(at);
+        some = std::min(blocks_.equalTiles(at, part.lastTile), mostTilesPerCall(tile.pieces * tile.words));
         const int64_t place = row * shape_.filters + part.group * shape_.groupFilters() + column;
         tile.rows = rows + (row - first);
         tile.rowSums = rowSums + (row - first);
@@ -384,8 +385,9 @@ class QuantizedConv final : public OpKernel {
         if (residual) tile.other = residual + place;
         if (makesReals) tile.reals = context.out<float>() + place;
         tile.c = scales() ? reinterpret_cast<int32_t*>(part.memory + tileAt_) : context.out<int32_t>() + place;
-        table_.multiply(tile, next - row);
-        row = next;
+        table_.multiply(tile, each, some);
+        work.pass(some * (16 + 8 * tile.pieces * tile.words));
+        row += some * each;
       }
     }
   }

@@ -168,6 +168,37 @@ int32_t sumOfRow(const uint8_t* row, int64_t depth) {
   return static_cast<int32_t>(sum);
 }
 
+// Addresses of consecutive rows, those of some tiles at a time. They stay known for other panels if there are few.
+class RowPointers {
+ public:
+  static constexpr int64_t kMost = kMaxIntegerTiles * kMaxIntegerRows;
+
+  RowPointers(const uint8_t* first, int64_t stride, int64_t count) : first_(first), stride_(stride), count_(count) {}
+
+  void rewind() { at_ = 0; }
+
+  const uint8_t* const* next(int64_t count) {
+    if (at_ < begin_ || at_ + count > end_) fill();
+    const uint8_t** rows = pointers_ + (at_ - begin_);
+    at_ += count;
+    return rows;
+  }
+
+ private:
+  void fill() {
+    begin_ = at_;
+    end_ = std::min(count_, begin_ + kMost);
+    const int64_t stride = stride_;
+    const uint8_t* row = first_ + begin_ * stride;
+    for (int64_t i = 0; i < end_ - begin_; ++i, row += stride) pointers_[i] = row;
+  }
+
+  const uint8_t* first_;
+  int64_t stride_, count_;
+  int64_t at_ = 0, begin_ = 0, end_ = 0;  // the next row, and those that are known
+  const uint8_t* pointers_[kMost];
+};
+
 // Sums of one row of a tile to 8-bit numbers.
 void finishRow(const IntegerGemmTable& table, const IntegerResult& result, int64_t row, int64_t column, int64_t count,
                int32_t* sums) {
@@ -237,12 +268,13 @@ void packRows(const IntegerGemmTable& table, const IntegerRows& a, bool withSums
   const bool stays = table.usesBytes && !a.isSigned && stride == depth;
   packed.hasFactors = !a.zeros.areAll(-shiftOfA(a.isSigned));
   packed.words = stays ? static_cast<const uint8_t*>(a.data) : packed.copies;
+  if (stays && !withSums && !packed.hasFactors) return;
   const int64_t each = stays && !withSums ? 1 : std::max<int64_t>(depth, 1);
   parallelFor(lanes, a.rows, std::max<int64_t>(1, 32768 / each), [&](int64_t begin, int64_t end, int) {
     WorkCounter work;
     for (int64_t row = begin; row < end; ++row, work.pass(each)) {
       const auto* from = static_cast<const uint8_t*>(a.data) + row * depth;
-      packed.factors[row] = -(a.zeros[row] + shiftOfA(a.isSigned));
+      if (packed.hasFactors) packed.factors[row] = -(a.zeros[row] + shiftOfA(a.isSigned));
       if (stays) {
         if (withSums) packed.sums[row] = sumOfRow(from, depth);
         continue;
@@ -261,8 +293,9 @@ size_t integerTileBytes(const IntegerGemmTable& table) {
   return alignedBytes(int64_t{table.tileRows} * table.panelColumns);
 }
 
-void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, int64_t panel, int64_t first,
-                   int64_t last, const IntegerResult& result, int32_t* sums) {
+// Rows [first, last) of a panel.
+static void multiplyRows(const IntegerGemmTable& table, const PanelProduct& product, int64_t panel, int64_t first,
+                         int64_t last, RowPointers& rows, const IntegerResult& result, int32_t* sums) {
   const int64_t width = table.panelColumns, column = panel * width, words = table.wordsOf(product.depth);
   constexpr int64_t kStepsPerWord = 8;  // of a tile, base/interrupt_point.h
   WorkCounter work;
@@ -272,56 +305,77 @@ void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, i
   how.mayOverflow = result.mayOverflow;
   if (inKernels && result.columnBias) how.bias = result.columnBias + column;
   if (inKernels && result.columnAddends) how.addends = result.columnAddends + column;
-  IntegerTile tile{};
-  const uint8_t* rows[kMaxIntegerRows];
   HeldTiles held;
-  tile.rows = rows;
+  const int64_t place = first * result.stride + column;
+  IntegerTile tile{};
   tile.held = &held;
   tile.pieces = 1;
   tile.b = product.b.words + panel * words * width;
   tile.words = words;
+  tile.c = result.sums ? result.sums + place : sums;
   tile.ldc = result.sums ? result.stride : width;
   tile.columns = std::min(width, product.columns - column);
   tile.how = inKernels ? &how : nullptr;
   tile.outStride = result.stride;
+  if (inKernels && result.quantized) tile.out = result.quantized + place;
+  if (inKernels && result.reals) tile.reals = result.reals + place;
+  if (table.usesBytes) {
+    tile.rowFactors = inKernels || !product.a.hasFactors ? nullptr : product.a.factors + first;
+    tile.columnSums = product.b.columnSums + column;
+    tile.columnFactors = product.b.hasFactors ? product.b.columnFactors + column : nullptr;
+    tile.rowSums = product.a.sums + first;
+  }
   const RowBlocks tiles(table, last - first);
   tile.aheadStep = (width + tiles.tiles() - 1) / std::max<int64_t>(tiles.tiles(), 1);
-  for (int64_t at = 0; at < tiles.tiles(); ++at) {
-    const int64_t row = first + tiles.firstRow(at), count = first + tiles.firstRow(at + 1) - row;
-    for (int64_t i = 0; i < count; ++i) rows[i] = product.a.words + 4 * (row + i) * words;
-    tile.ahead = tile.b + words * (width + at * tile.aheadStep);  // the next panel
-    tile.c = result.sums ? result.sums + row * result.stride + column : sums;
-    if (table.usesBytes) {
-      tile.rowFactors = inKernels || !product.a.hasFactors ? nullptr : product.a.factors + row;
-      tile.columnSums = product.b.columnSums + column;
-      tile.columnFactors = product.b.hasFactors ? product.b.columnFactors + column : nullptr;
-      tile.rowSums = product.a.sums + row;
-    }
-    if (inKernels && result.quantized) tile.out = result.quantized + row * result.stride + column;
-    if (inKernels && result.reals) tile.reals = result.reals + row * result.stride + column;
-    table.multiply(tile, count);
-    work.pass(16 + words * kStepsPerWord);
-    if (!result.sums && !inKernels)
-      for (int64_t i = 0; i < count; ++i) finishRow(table, result, row + i, column, tile.columns, sums + i * width);
+  tile.ahead = tile.b + words * width;  // the next panel
+  const bool finishesRows = !result.sums && !inKernels;
+  for (int64_t at = 0, row = first, some; at < tiles.tiles(); at += some) {
+    const int64_t each = tiles.rowsOf(at);
+    some = finishesRows ? 1 : std::min(tiles.equalTiles(at, tiles.tiles()), mostTilesPerCall(words));
+    tile.rows = rows.next(some * each);
+    table.multiply(tile, each, some);
+    work.pass(some * (16 + words * kStepsPerWord));
+    if (finishesRows)
+      for (int64_t i = 0; i < each; ++i) finishRow(table, result, row + i, column, tile.columns, sums + i * width);
+    row += some * each;
+    if (finishesRows) tile.c = sums;
   }
+}
+
+void multiplyPanels(const IntegerGemmTable& table, const PanelProduct& product, const PanelRange& panels, int64_t first,
+                    int64_t last, const IntegerResult& result, int32_t* sums) {
+  const int64_t words = table.wordsOf(product.depth);
+  RowPointers rows(product.a.words + 4 * first * words, 4 * words, last - first);
+  for (int64_t panel = panels.first; panel < panels.last; ++panel, rows.rewind())
+    multiplyRows(table, product, panel, first, last, rows, result, sums);
+}
+
+// Short rows: as many as the first cache has room for beside a panel, if all lanes have some tasks.
+static int64_t rowsOfTask(const IntegerGemmTable& table, int64_t depth, int64_t rowsOfLane) {
+  constexpr int64_t kCachedBytes = 16 << 10, kTasks = 8;
+  const int64_t bytes = 4 * std::max<int64_t>(table.wordsOf(depth), 1);
+  const int64_t most = std::min({kCachedBytes / bytes, RowPointers::kMost, rowsOfLane / kTasks});
+  return std::max(table.blockRows, most);
 }
 
 void multiplyIntegers(const IntegerGemmTable& table, const PanelProduct& product, int64_t rows,
                       const IntegerResult& result, int lanes, std::byte* sums) {
   if (rows == 0 || product.columns == 0) return;
-  const RowBlocks blocks(table, rows);
   const int64_t panels = table.panelsOf(product.columns);
+  const RowBlocks blocks(table, rows, rowsOfTask(table, product.depth, panels * rows / std::max(lanes, 1)));
   const int64_t work = blocks.mostRows() * product.depth * table.panelColumns;
   const int64_t grain = std::max<int64_t>(1, (1 << 18) / std::max<int64_t>(work, 1));
   // What the second cache does not hold is read only once: A or B.
   const bool isByPanel = product.columns > rows;
   parallelFor(lanes, panels * blocks.count(), grain, [&](int64_t begin, int64_t end, int lane) {
     auto* tile = reinterpret_cast<int32_t*>(sums + static_cast<size_t>(lane) * integerTileBytes(table));
-    for (int64_t task = begin; task < end; ++task) {
+    for (int64_t task = begin, some = 1; task < end; task += some) {
       const int64_t panel = isByPanel ? task / blocks.count() : task % panels;
       const int64_t block = isByPanel ? task % blocks.count() : task / panels;
-      const int64_t first = blocks.firstRow(blocks.firstTile(block));
-      multiplyPanel(table, product, panel, first, blocks.firstRow(blocks.firstTile(block + 1)), result, tile);
+      const int64_t first = blocks.firstTile(block), last = blocks.firstTile(block + 1);
+      if (!isByPanel) some = std::min(panels - panel, end - task);
+      multiplyPanels(table, product, {panel, panel + some}, blocks.firstRow(first), blocks.firstRow(last), result,
+                     tile);
     }
   });
 }

@@ -21,13 +21,14 @@ namespace max {
 
 inline constexpr int kMaxIntegerTileRows = 8, kMaxIntegerTileVectors = 4;
 inline constexpr int kMaxIntegerRows = 32;  // of tiles of any kind
+inline constexpr int64_t kMaxIntegerBlockRows = 2 * kMaxIntegerRows;
 inline constexpr int kMaxIntegerPanelColumns = 64;
 
 class HeldTiles;
 struct IntegerGemmTable;
 struct Requantization;
 
-// One micro-kernel call: some rows, one panel of columns.
+// One micro-kernel call: one panel of columns, and a tile of some rows, or several tiles.
 struct IntegerTile {
   // Rows of A consist of pieces of `words` words anywhere in memory: rows[piece * pieceStride + row].
   const uint8_t* const* rows;
@@ -50,13 +51,32 @@ struct IntegerTile {
   // With `how`, instead of 8-bit numbers: what its factors and addends make of the sums, like c with ldc. NULL =
   // without.
   float* reals;
+  int64_t tiles;  // of equal heights, one after the other
   // With tiles of AMX:
   int64_t count;  // of rows
   const IntegerGemmTable* vectors;
   HeldTiles* held;
   const int32_t* sums;  // rows of the panel's width that another kernel summed up; NULL = none
+
+  // To the rows behind the first `some`.
+  void advance(int64_t some) {
+    rows += some;
+    if (!how) c += some * ldc;
+    if (rowFactors) rowFactors += some;
+    if (rowSums) rowSums += some;
+    if (other) other += some * outStride;
+    if (out) out += some * outStride;
+    if (reals) reals += some * outStride;
+  }
 };
-using IntegerTileFunction = void (*)(const IntegerTile& tile);
+// Tiles of one call. Longer ones are fewer, so that a thread often looks whether its call was stopped.
+inline constexpr int64_t kMaxIntegerTiles = 8;
+inline int64_t mostTilesPerCall(int64_t words) {
+  return std::clamp<int64_t>((1 << 16) / std::max<int64_t>(words, 1), 1, kMaxIntegerTiles);
+}
+
+// Leaves `tile` behind its rows. (A copy of a tile that was just written would wait for all stores before it.)
+using IntegerTileFunction = void (*)(IntegerTile& tile);
 
 // Another 8-bit number to add to a requantised one: round((q - zero) * ownFactor + (other - otherZero) * otherFactor) +
 // sumZero, between low and high; q and zero are those of the Requantization. Factors are scales divided by the sum's.
@@ -89,19 +109,23 @@ struct IntegerGemmTable {
   int lanes;                                                                           // of a vector of words
   std::array<IntegerTileFunction, kMaxIntegerTileRows> tiles[kMaxIntegerTileVectors];  // [vectors - 1][rows - 1]
   void (*requantize)(const int32_t* sums, int64_t count, const Requantization& how, const uint8_t* other, uint8_t* out);
-  int64_t blockRows = 56;  // of a task, in whole tiles: its panel stays in the second cache, a tile's rows in the first
+  // Of a task, in whole tiles, at most kMaxIntegerBlockRows: its panel stays in the second cache, a tile's rows in the
+  // first.
+  int64_t blockRows = 56;
   // With tiles of AMX (ops/cpu/matrix/tile_gemm.h):
   IntegerTileFunction anyTile = nullptr;      // of all sizes; NULL = see `tiles`
   const IntegerGemmTable* vectors = nullptr;  // the same products with vectors
 
   int64_t wordsOf(int64_t depth) const { return usesBytes ? (depth + 3) / 4 : (depth + 1) / 2; }
   int64_t panelsOf(int64_t columns) const { return (columns + panelColumns - 1) / panelColumns; }
-  // Runs the narrowest kernel that has all columns of the tile.
-  void multiply(IntegerTile& tile, int64_t rows) const {
+  // Runs the narrowest kernel that has all columns of the tiles, which have so many rows each; leaves `tile` behind
+  // them.
+  void multiply(IntegerTile& tile, int64_t rows, int64_t count) const {
+    tile.tiles = count;
+    if (!anyTile) return tiles[(tile.columns - 1) / lanes][static_cast<size_t>(rows - 1)](tile);
     tile.count = rows;
     tile.vectors = vectors;
-    if (anyTile) return anyTile(tile);
-    tiles[(tile.columns - 1) / lanes][static_cast<size_t>(rows - 1)](tile);
+    for (; tile.tiles > 0; --tile.tiles) anyTile(tile);
   }
 };
 const IntegerGemmTable& integerGemmTable();                           // of cpuTarget()
@@ -185,14 +209,17 @@ struct IntegerResult {
   }
 };
 
-// One panel of columns with rows [first, last); `sums` has room for a tile.
+// Some panels of columns with rows [first, last); `sums` has room for a tile.
 struct PanelProduct {
   const PackedRows& a;
   const PackedColumns& b;
   int64_t depth, columns;  // of the whole of B
 };
-void multiplyPanel(const IntegerGemmTable& table, const PanelProduct& product, int64_t panel, int64_t first,
-                   int64_t last, const IntegerResult& result, int32_t* sums);
+struct PanelRange {
+  int64_t first, last;
+};
+void multiplyPanels(const IntegerGemmTable& table, const PanelProduct& product, const PanelRange& panels, int64_t first,
+                    int64_t last, const IntegerResult& result, int32_t* sums);
 size_t integerTileBytes(const IntegerGemmTable& table);
 
 // Rows of A as tiles whose heights differ by at most one, and tiles in blocks.
@@ -200,18 +227,27 @@ class RowBlocks {
  public:
   RowBlocks(const IntegerGemmTable& table, int64_t rows) : RowBlocks(table, rows, table.blockRows) {}
   RowBlocks(const IntegerGemmTable& table, int64_t rows, int64_t mostRows)
-      : rows_(rows), tiles_((rows + table.tileRows - 1) / table.tileRows), mostRows_(std::min(rows, mostRows)) {
+      : tiles_((rows + table.tileRows - 1) / table.tileRows), mostRows_(std::min(rows, mostRows)) {
     const int64_t mostTiles = mostRows / table.tileRows;
     count_ = (tiles_ + mostTiles - 1) / mostTiles;
+    if (tiles_ == 0) return;
+    tileRows_ = rows / tiles_;
+    tallTiles_ = rows % tiles_;
   }
   int64_t tiles() const { return tiles_; }
   int64_t count() const { return count_; }
   int64_t mostRows() const { return mostRows_; }
   int64_t firstTile(int64_t block) const { return tiles_ * block / count_; }
-  int64_t firstRow(int64_t tile) const { return rows_ * tile / tiles_; }
+  int64_t rowsOf(int64_t tile) const { return tileRows_ + (tile < tallTiles_); }
+  // Tiles of one height from this one to `last`.
+  int64_t equalTiles(int64_t tile, int64_t last) const {
+    return (tile < tallTiles_ ? std::min(tallTiles_, last) : last) - tile;
+  }
+  int64_t firstRow(int64_t tile) const { return tile * tileRows_ + std::min(tile, tallTiles_); }
 
  private:
-  int64_t rows_, tiles_, mostRows_, count_;
+  int64_t tiles_, mostRows_, count_;
+  int64_t tileRows_ = 0, tallTiles_ = 0;  // the first tallTiles_ tiles have one row more than tileRows_
 };
 
 // The whole product; `sums` has room for a tile for each lane.

@@ -139,9 +139,9 @@ HWY_INLINE V32 withZeroPoints(const IntegerTile& t, int i, int64_t n, V32 sums) 
   return sums;
 }
 
-// The first kUsed vectors of the panel.
+// The first kUsed vectors of the panel. Within the loop over tiles, registers would be spilled in that over words.
 template <class Words, int kRows, int kUsed>
-void tile(const IntegerTile& t) {
+HWY_NOINLINE void multiplyTile(const IntegerTile& t) {
   const D32 d;
   V32 sum[kRows][kUsed];
   MAX_UNROLL for (int i = 0; i < kRows; ++i) MAX_UNROLL for (int j = 0; j < kUsed; ++j) sum[i][j] = hn::Zero(d);
@@ -172,6 +172,11 @@ void tile(const IntegerTile& t) {
     for (int i = 0; i < kRows; ++i)
       for (int64_t n = 0; n < t.columns; ++n) t.c[i * t.ldc + n] = sums[i][n];
   }
+}
+
+template <class Words, int kRows, int kUsed>
+void tile(IntegerTile& t) {
+  for (; t.tiles > 0; --t.tiles, t.advance(kRows)) multiplyTile<Words, kRows, kUsed>(t);
 }
 
 template <class Words, int kUsed>

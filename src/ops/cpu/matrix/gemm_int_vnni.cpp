@@ -106,9 +106,29 @@ MAX_VNNI __attribute__((always_inline)) inline void finishPlain(const IntegerTil
   }
 }
 
-// The first kUsed vectors of the panel.
+// All vectors but the last of each row are full.
 template <int kRows, int kUsed>
-MAX_VNNI void tile(const IntegerTile& t) {
+MAX_VNNI __attribute__((always_inline)) inline void storeSums(const IntegerTile& t,
+                                                              const __m512i (&sums)[kRows][kUsed]) {
+  // Stores may change anything else for the compiler.
+  int32_t* c = t.c;
+  const int64_t stride = t.ldc, left = t.how ? kLanes : t.columns - (kUsed - 1) * kLanes;
+  if (left >= kLanes) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i, c += stride)
+#pragma GCC unroll 4
+      for (int j = 0; j < kUsed; ++j) storeWords(sums[i][j], kLanes, c + j * kLanes);
+    return;
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i, c += stride)
+#pragma GCC unroll 4
+    for (int j = 0; j < kUsed; ++j) storeWords(sums[i][j], j + 1 < kUsed ? kLanes : left, c + j * kLanes);
+}
+
+// The first kUsed vectors of the panel. Returns the memory to prefetch next.
+template <int kRows, int kUsed>
+MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const IntegerTile& t) {
   constexpr int kKept = kRows * kUsed + kUsed < 32 ? kUsed : kUsed - 1;  // of 32 registers, one is for A
   __m512i sum[kRows][kUsed];
 #pragma GCC unroll 16
@@ -145,15 +165,20 @@ MAX_VNNI void tile(const IntegerTile& t) {
     }
   }
   if (isPlain(t)) {
-    if (t.how->low < 0) return finishPlain<kRows, kUsed, true>(t, sum);
-    return finishPlain<kRows, kUsed, false>(t, sum);
+    t.how->low < 0 ? finishPlain<kRows, kUsed, true>(t, sum) : finishPlain<kRows, kUsed, false>(t, sum);
+    return ahead;
   }
-#pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i)
-#pragma GCC unroll 16
-    for (int j = 0; j < kUsed; ++j)
-      storeWords(sum[i][j], t.how ? kLanes : t.columns - j * kLanes, t.c + i * t.ldc + j * kLanes);
+  storeSums(t, sum);
   if (t.how || t.rowFactors || t.columnFactors || t.sums) finish<kUsed>(t, kRows);
+  return ahead;
+}
+
+template <int kRows, int kUsed>
+MAX_VNNI void tile(IntegerTile& t) {
+  for (; t.tiles > 0; --t.tiles, t.advance(kRows)) {
+    const int32_t* ahead = multiplyTile<kRows, kUsed>(t);
+    if (t.ahead) t.ahead = ahead;
+  }
 }
 
 template <int kUsed>

@@ -161,9 +161,9 @@ class IntegerMatMul final : public OpKernel {
     IntegerResult result = resultOf(context, i, factors);
     if (hasOneZero()) {
       auto* bias = reinterpret_cast<int32_t*>(memory + productBytes() - rowBytes());
+      const auto factor = static_cast<uint32_t>(rows.hasFactors ? rows.factors[0] : 0);
       for (int64_t n = 0; n < shape_.columns; ++n)
-        bias[n] =
-            static_cast<int32_t>(static_cast<uint32_t>(rows.factors[0]) * static_cast<uint32_t>(columns.columnSums[n]));
+        bias[n] = static_cast<int32_t>(factor * static_cast<uint32_t>(columns.columnSums[n]));
       result.columnBias = bias;
     }
     multiplyIntegers(table_, {rows, columns, shape_.depth, shape_.columns}, rows_, result, lanes, tiles);

@@ -76,21 +76,17 @@ inline void runVectors(IntegerTile t) {
   const IntegerGemmTable& vectors = *t.vectors;
   for (int64_t first = 0, some; first < last; first += some) {
     some = std::min<int64_t>(vectors.tileRows, last - first);
-    vectors.multiply(t, some);
-    t.rows += some;
-    t.c += some * t.ldc;
+    vectors.multiply(t, some, 1);
     if (t.sums) t.sums += some * vectors.panelColumns;
-    if (t.rowFactors) t.rowFactors += some;
-    if (t.rowSums) t.rowSums += some;
-    if (t.other) t.other += some * t.outStride;
-    if (t.out) t.out += some * t.outStride;
-    if (t.reals) t.reals += some * t.outStride;
   }
 }
 
 // A panel's columns, half of them at a time.
 template <class Tiles>
-void multiplyIntegerTile(const IntegerTile& t) {
+void multiplyIntegerTile(IntegerTile& tile) {
+  const IntegerTile t = tile;
+  tile.advance(t.count);
+  if (tile.ahead) tile.ahead += t.pieces * t.words * t.aheadStep;
   if (t.pieces == 1 ? t.count <= kFewTileRows : t.words < kFewTileWords) return runVectors(t);
   IntegerTile rest = t;
   rest.pieces = 0;
