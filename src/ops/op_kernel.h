@@ -117,7 +117,8 @@ struct Implementation {
 struct NarrowOperands {
   uint32_t inputs = 0;
   uint32_t outputs = 0;
-  bool together = false;  // all of them or none: the node moves or compares elements, whatever they are
+  bool together = false;   // all of them or none: the node moves or compares elements, whatever they are
+  double conversions = 0;  // of each element of input 0, where that is floats
   bool hasInput(size_t i) const { return i < 32 && (inputs >> i & 1); }
   bool hasOutput(size_t i) const { return i < 32 && (outputs >> i & 1); }
 };

@@ -510,8 +510,8 @@ TEST(Narrow, ViewsAreNarrowToo) {
     b.output(b.op("MatMul", {b.op("Reshape", {sums, b.ints({2, 9, 48})}), b.random({48, 8})}));
   };
   const Network with(build, {2, 9, 32}, true), without(build, {2, 9, 32}, false);
-  // Three products, what attention makes of them, and a view of each.
-  EXPECT_EQ(with.narrowValues(), 8) << dump(*with.graph);
+  // A copy of the input, three products, what attention makes of them, and a view of each.
+  EXPECT_EQ(with.narrowValues(), 9) << dump(*with.graph);
   EXPECT_EQ(std::memcmp(with.outputs[0].data(), without.outputs[0].data(), with.outputs[0].bytes()), 0);
 }
 
@@ -602,6 +602,70 @@ TEST(Narrow, OtherReadersGetFloats) {
   };
   EXPECT_EQ(Network(plain, {5, 32}, true).narrowValues(), 1);
   EXPECT_EQ(Network(plain, {5, 32}, CompileOptions()).narrowValues(), 0);
+}
+
+TEST(Narrow, ElementwiseOperators) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(98);
+  const Shape shape{3, 5, 70};
+  for (const char* op : {"Mul", "Add"}) {
+    NodeUnderTest node("", op);
+    node->products = DType::BFloat16;
+    checkNode(node, {random.floats(shape), random.floats({70})}, 0, shape, 0, op);
+    node.results = DType::BFloat16;
+    const Tensors in = {random.floats(shape), random.floats(shape)};
+    const Ref<Tensor> fast = node.run(in, {shape}, "elementwise")[0];
+    node.results = DType::Float32;
+    const Ref<Tensor> expected = narrowed(*node.run(in, {shape})[0]);
+    EXPECT_EQ(std::memcmp(fast->data(), expected->data(), expected->bytes()), 0) << op;
+  }
+}
+
+// Results of elementwise operators, fused and single ones, are rounded by the program that computes them.
+TEST(Narrow, ElementwiseResults) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  for (const bool isFused : {false, true}) {
+    const auto build = [&](test::Builder& b) {
+      const auto conv = [&](Value* x, int64_t to) { return b.op("Conv", {x, b.random({to, 32, 1, 1})}); };
+      Value* x = conv(b.input({2, 32, 7, 7}), 32);
+      Value* scaled = b.op("Mul", {x, b.op("Sigmoid", {conv(x, 32)})});
+      if (isFused) scaled = b.op("Add", {b.op("Exp", {scaled}), x});
+      b.output(conv(scaled, 40));
+    };
+    const Network with(build, {2, 32, 7, 7}, true), without(build, {2, 32, 7, 7}, false);
+    EXPECT_EQ(with.narrowValues(), 1) << dump(*with.graph);
+    EXPECT_EQ(std::memcmp(with.outputs[0].data(), without.outputs[0].data(), with.outputs[0].bytes()), 0) << isFused;
+  }
+}
+
+// What others read stays floats; products that would round each element several times share a rounded copy.
+TEST(Narrow, WindowsReadACopy) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  const auto network = [](int64_t size) {
+    return [size](test::Builder& b) {
+      const auto conv = [&](Value* x, int64_t dilation) {
+        return b.op("Conv", {x, b.random({24, 32, size, size})},
+                    test::attrs({{"dilations", test::list({dilation, dilation})},
+                                 {"pads", test::list(std::vector<int64_t>(4, dilation * (size / 2)))}}));
+      };
+      Value* x = b.op("Sigmoid", {b.input({2, 32, 9, 9})});
+      b.output(b.op("ReduceMean", {x, b.ints({2, 3})}));
+      for (const int64_t dilation : {2, 8}) b.output(conv(x, dilation));
+    };
+  };
+  const auto copies = [](const Network& of) {
+    int count = 0;
+    for (const Node* node : of.graph->nodes()) count += node->is("Cast");
+    return count;
+  };
+  for (const int64_t size : {1, 3}) {
+    const Network with(network(size), {2, 32, 9, 9}, true), without(network(size), {2, 32, 9, 9}, false);
+    EXPECT_EQ(copies(with), size == 3) << dump(*with.graph);
+    EXPECT_EQ(with.narrowValues(), size == 3);
+    EXPECT_EQ(copies(without), 0);
+    for (size_t i = 0; i < 3; ++i)
+      EXPECT_EQ(std::memcmp(with.outputs[i].data(), without.outputs[i].data(), with.outputs[i].bytes()), 0) << i;
+  }
 }
 
 // A residual loses at most half a unit of its last place.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // At the precision `medium`, values that only products of bfloat16 read are kept in that type: rounded once, by the
-// node that makes them, and half as large.
+// node that makes them, and half as large. Where others read them, too, products that would round each element again
+// and again get a rounded copy.
 #include <algorithm>
 #include <unordered_set>
 #include <vector>
@@ -12,7 +13,7 @@ namespace max {
 namespace {
 
 NarrowOperands narrowOperands(const Node& node, const OperatorLibrary& operators) {
-  const OpRow* row = operators.find(node.domain(), node.op());
+  const OpRow* row = node.placed ? nullptr : operators.find(node.domain(), node.op());
   return row && row->narrow ? row->narrow(node) : NarrowOperands();
 }
 
@@ -88,6 +89,29 @@ void keepTogether(const Graph& graph, const OperatorLibrary& operators, std::uno
   }
 }
 
+// A copy pays where elements are converted more often than this; the copy is one conversion, and is read.
+constexpr double kMaxConversions = 2;
+
+// Gives products that convert a value of floats a copy that is narrow.
+void copyForProducts(Rewriter& rewriter, Value& value) {
+  if (value.type.dtype != DType::Float32 || value.isNarrow || value.constant) return;
+  double conversions = 0;
+  std::vector<Node*> products;
+  for (const Use& use : value.uses) {
+    const NarrowOperands narrow = narrowOperands(*use.node, rewriter.options().operators);
+    if (use.index != 0 || use.node->graph != value.graph || !narrow.hasInput(0) || narrow.conversions == 0) continue;
+    conversions += narrow.conversions;
+    products.push_back(use.node);
+  }
+  if (conversions <= kMaxConversions) return;
+  Attributes attributes;
+  attributes.set("to", onnxFromDType(DType::Float32));
+  Node* copy = rewriter.add("", "Cast", {&value}, std::move(attributes), {products.front()});
+  copy->products = DType::BFloat16;
+  makeNarrow(*copy->output());
+  for (Node* product : products) rewriter.graph().replaceInput(*product, 0, copy->output());
+}
+
 }  // namespace
 
 void narrowValues(Rewriter& rewriter) {
@@ -96,6 +120,10 @@ void narrowValues(Rewriter& rewriter) {
   std::unordered_set<Value*> chosen = candidates(rewriter.graph(), operators);
   keepTogether(rewriter.graph(), operators, chosen);
   for (Value* value : chosen) makeNarrow(*value);
+  std::vector<Value*> others = rewriter.graph().inputs();
+  for (Node* node : rewriter.graph().nodes()) others.insert(others.end(), node->outputs.begin(), node->outputs.end());
+  for (Value* value : others)
+    if (value) copyForProducts(rewriter, *value);
 }
 
 }  // namespace max

@@ -13,9 +13,10 @@ bool areFloats(const OpRequest& request, const NarrowOperands& narrow = {});
 
 constexpr uint32_t operandBit(int i) { return 1u << i; }
 
-// Of a product or convolution of words: A, whose depth must be even, a residual, and the result.
-inline NarrowOperands narrowProduct(int64_t depth) {
-  return {(depth % 2 == 0 ? operandBit(0) : 0) | operandBit(3), operandBit(0)};
+// Of a product or convolution of words: A, whose depth must be even, a residual, and the result. `readers`: rows that
+// contain an element of A, on average.
+inline NarrowOperands narrowProduct(int64_t depth, double readers = 1) {
+  return {(depth % 2 == 0 ? operandBit(0) : 0) | operandBit(3), operandBit(0), false, readers};
 }
 
 // Of a node that moves elements of its first inputs to its outputs.

@@ -254,13 +254,23 @@ bool acceptsWordsConv(const OpRequest& request) {
          !isDepthwise(request.inputs[1].shape, readers::readGroups(request.node.attributes));
 }
 
+// Windows that contain a pixel, on average. Those of few channels are copied first.
+double windowsPerPixel(const Node& node, const Shape& weights) {
+  if (copiesWords(gemmTableFor(node), node.attributes, weights)) return 1;
+  double windows = 1;
+  for (const readers::Window& axis : readers::readWindows(node.attributes, weights.dims().subspan(2)).axes)
+    windows *= static_cast<double>(axis.size) / static_cast<double>(axis.stride);
+  return windows;
+}
+
 NarrowOperands narrowOperands(const Node& node) {
   if (!mayBeNarrow(node)) return {};
   if (!node.prepared) return {};
   if (dynamic_cast<const StemWeights*>(node.prepared.get())) return {0, operandBit(0)};
   const Shape& weights = node.inputs[1]->constant->shape();
-  return dynamic_cast<const PackedWeights*>(node.prepared.get()) ? narrowProduct(weights[1])
-                                                                 : narrowFloats(node, weights);
+  return dynamic_cast<const PackedWeights*>(node.prepared.get())
+             ? narrowProduct(weights[1], windowsPerPixel(node, weights))
+             : narrowFloats(node, weights);
 }
 
 std::unique_ptr<OpKernel> createWordsConv(const OpRequest& request) {

@@ -4,8 +4,10 @@
 #include <vector>
 
 #include "graph/readers/normalization.h"
+#include "ops/cpu/elementwise/lower.h"
 #include "ops/cpu/elementwise/op.h"
 #include "ops/cpu/elementwise/table.h"
+#include "ops/cpu/narrow.h"
 #include "ops/families.h"
 
 namespace max {
@@ -29,7 +31,8 @@ Ref<ElementwiseProgram> programOf(const OpRequest& request) {
     if (!input.present()) operands.back() = Id::Omitted;
     if (input.constant && input.constant->count() == 1) operands.back() = builder.constant(*input.constant);
   }
-  builder.output(builder.append(*request.node.schema, request.node.attributes, operands));
+  const Id result = builder.append(*request.node.schema, request.node.attributes, operands);
+  addElementwiseOutput(builder, result, request.outputs[0].dtype);
   return builder.finish();
 }
 
@@ -49,15 +52,22 @@ std::unique_ptr<OpKernel> createOperator(const OpRequest& request) {
   return makeElementwiseOp(programOf(request), request.outputs[0].shape, shapesOf(request), request.lanes);
 }
 
+// The node's own program, or one that rounds its result.
+Ref<ElementwiseProgram> fusedProgram(const OpRequest& request) {
+  auto* program = static_cast<ElementwiseProgram*>(request.node.prepared.get());
+  if (program && request.outputs[0].dtype != program->outputs[0])
+    return lowerElementwise(*request.node.expression, request.outputs[0].dtype);
+  return Ref<ElementwiseProgram>(program);
+}
+
 bool acceptsFused(const OpRequest& request) {
-  const auto* program = static_cast<const ElementwiseProgram*>(request.node.prepared.get());
-  return program && program->inputs.size() == request.inputs.size() &&
-         program->outputs.size() == request.outputs.size();
+  if (request.outputs.size() != 1) return false;
+  const Ref<ElementwiseProgram> program = fusedProgram(request);
+  return program && program->inputs.size() == request.inputs.size() && program->outputs[0] == request.outputs[0].dtype;
 }
 
 std::unique_ptr<OpKernel> createFused(const OpRequest& request) {
-  Ref<ElementwiseProgram> program(static_cast<ElementwiseProgram*>(request.node.prepared.get()));
-  return makeElementwiseOp(std::move(program), request.outputs[0].shape, shapesOf(request), request.lanes);
+  return makeElementwiseOp(fusedProgram(request), request.outputs[0].shape, shapesOf(request), request.lanes);
 }
 
 // (X - mean) * (scale / sqrt(variance + epsilon)) + bias, parameters along axis 1.
@@ -87,15 +97,21 @@ bool acceptsBatchNormalization(const OpRequest& request) {
          std::all_of(request.inputs.begin(), request.inputs.end(), isComputable);
 }
 
+// Results may be bfloat16 in memory.
+NarrowOperands narrowOperands(const Node& node) {
+  return {0, mayBeNarrow(node) && node.outputs.size() == 1 ? operandBit(0) : 0};
+}
+
 constexpr Implementation kOperator[] = {{"elementwise", acceptsOperator, createOperator}};
 constexpr Implementation kFused[] = {{"elementwise", acceptsFused, createFused}};
 constexpr Implementation kBatchNormalization[] = {{"elementwise", acceptsBatchNormalization, createBatchNormalization}};
 
 std::vector<OpRow> makeRows() {
   std::vector<OpRow> rows;
-  for (const ElementwiseRow& row : elementwiseRows()) rows.push_back({"", row.name, kOperator});
+  for (const ElementwiseRow& row : elementwiseRows())
+    rows.push_back({"", row.name, kOperator, nullptr, nullptr, narrowOperands});
   rows.push_back({"", "BatchNormalization", kBatchNormalization});
-  rows.push_back({kMaxDomain, "Elementwise", kFused});
+  rows.push_back({kMaxDomain, "Elementwise", kFused, nullptr, nullptr, narrowOperands});
   return rows;
 }
 

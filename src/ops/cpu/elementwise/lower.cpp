@@ -17,13 +17,13 @@ class Lowering {
     for (const Ref<const Tensor>& constant : expression.constants) constants_.push_back(builder_.constant(*constant));
   }
 
-  Ref<ElementwiseProgram> run() {
+  Ref<ElementwiseProgram> run(DType stored) {
     for (const Expression::Step& step : expression_.steps) {
       std::vector<Id> operands;
       for (const Expression::Operand operand : step.operands) operands.push_back(idOf(operand));
       steps_.push_back(builder_.append(*step.schema, step.attributes, operands));
     }
-    builder_.output(steps_.back());
+    addElementwiseOutput(builder_, steps_.back(), stored);
     return builder_.instructionCount() <= kMaxElementwiseInstructions ? builder_.finish() : nullptr;
   }
 
@@ -66,6 +66,13 @@ bool canFuseElementwise(const Node& node) {
   }
 }
 
-Ref<ElementwiseProgram> lowerElementwise(const Expression& expression) { return Lowering(expression).run(); }
+void addElementwiseOutput(ElementwiseBuilder& builder, Id result, DType stored) {
+  const bool isRounded = builder.dtype(result) == DType::Float32 && stored == DType::BFloat16;
+  builder.output(isRounded ? builder.cast(result, stored) : result);
+}
+
+Ref<ElementwiseProgram> lowerElementwise(const Expression& expression, DType stored) {
+  return Lowering(expression).run(stored);
+}
 
 }  // namespace max

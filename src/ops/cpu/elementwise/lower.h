@@ -10,7 +10,10 @@ namespace max {
 // Does the node's operator have an instruction, and are the dtypes of its inputs known and served?
 bool canFuseElementwise(const Node& node);
 
-// NULL if the program would be too long.
-Ref<ElementwiseProgram> lowerElementwise(const Expression& expression);
+// NULL if the program would be too long. `stored`: see addElementwiseOutput().
+Ref<ElementwiseProgram> lowerElementwise(const Expression& expression, DType stored = DType::Invalid);
+
+// Ends a program with its result, which is rounded where that is float32 and `stored` is bfloat16.
+void addElementwiseOutput(ElementwiseBuilder& builder, ElementwiseBuilder::Id result, DType stored);
 
 }  // namespace max
