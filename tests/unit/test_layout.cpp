@@ -119,6 +119,22 @@ TEST(Layout, ResizeFollows) {
   EXPECT_EQ(operatorsOf(*b.graph), "Resize Transpose*2 max.Conv*2");
 }
 
+// The smaller value is transposed.
+TEST(Layout, TransposesGoAboveLargerResults) {
+  for (const int64_t side : {3, 12}) {
+    const auto build = [side](Builder& b) {
+      Value* x = conv(b, b.input({2, 3, 6, 6}), 3, 4, 3);
+      b.output(
+          b.op("Resize", {x, nullptr, nullptr, b.ints({2, 4, side, 9})}, attrs({{"mode", std::string("linear")}})));
+    };
+    EXPECT_EQ(compileAndCompare(build, {{2, 3, 6, 6}}), "Resize Transpose*2 max.Conv");
+    Builder b;
+    build(b);
+    compile(*b.graph, withoutFusion());
+    EXPECT_EQ(b.graph->outputs()[0]->producer->op(), side == 12 ? "Resize" : "Transpose") << dump(*b.graph);
+  }
+}
+
 TEST(Layout, OneAndThreeDimensions) {
   const auto build1 = [](Builder& b) {
     Value* x = b.input({b.symbol("n"), 4, 9});

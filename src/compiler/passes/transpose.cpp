@@ -270,10 +270,15 @@ bool sinkWithAxes(Rewriter& rewriter, Node& node) {
   return replaceAbove(rewriter, node, moved->output(), found.perm);
 }
 
+// Of a Resize: a region of interest, which has numbers for all axes.
+bool hasRegion(const Node& resize) {
+  const Value* region = resize.input(1);
+  return region && !(region->constant && region->constant->count() == 0);
+}
+
 bool sinkResize(Rewriter& rewriter, Node& node) {
   const Below found = below(node.input(0));
-  const bool hasRoi = node.input(1) && !(node.input(1)->constant && node.input(1)->constant->count() == 0);
-  if (!found || hasRoi) return false;
+  if (!found || hasRegion(node)) return false;
   const std::vector<int> resized = readers::Resize(node.attributes, static_cast<int>(found.perm.size())).axes;
   const std::vector<int64_t> axes(resized.begin(), resized.end());
   const std::vector<int64_t> mapped = mapAxes(axes, found.perm);
@@ -284,6 +289,23 @@ bool sinkResize(Rewriter& rewriter, Node& node) {
   attributes.set("axes", mapped);
   Node* moved = rewriter.add("", "Resize", std::move(inputs), std::move(attributes), {&node});
   return replaceAbove(rewriter, node, moved->output(), found.perm);
+}
+
+// A Transpose of what a Resize makes larger moves back above it, where it has less work.
+bool raiseAboveResize(Rewriter& rewriter, Node& node) {
+  Node* resize = producer(node.input(0), "Resize");
+  if (!resize || hasRegion(*resize) || !hasSingleUse(node.input(0)) || !isRanked(resize->input(0))) return false;
+  const auto from = concrete(resize->input(0)->type.dims), to = concrete(resize->output()->type.dims);
+  const Perm perm = permOf(node);
+  if (!from || !to || perm.empty() || to->count() <= from->count()) return false;
+  const std::vector<int> resized = readers::Resize(resize->attributes, from->rank()).axes;
+  const std::vector<int64_t> mapped = mapAxes(std::vector<int64_t>(resized.begin(), resized.end()), inverse(perm));
+  std::vector<Value*> inputs = resize->inputs;
+  inputs[0] = rewriter.transpose(inputs[0], perm, &node);
+  Attributes attributes = resize->attributes;
+  attributes.set("axes", mapped);
+  return rewriter.replace(&node,
+                          rewriter.add("", "Resize", std::move(inputs), std::move(attributes), {resize})->output());
 }
 
 // Consecutive axes that a Reshape joins or splits: [first, last) of both shapes.
@@ -420,6 +442,8 @@ constexpr Rule kSinkRules[] = {
     {kMaxDomain, "MatMul", absorbIntoWeights},
 };
 
+constexpr Rule kRaiseRules[] = {{"", "Transpose", raiseAboveResize}};
+
 }  // namespace
 
 void moveTransposes(Rewriter& rewriter) {
@@ -430,6 +454,7 @@ void moveTransposes(Rewriter& rewriter) {
   }();
   // A Transpose moves down at least one operator per round, usually many.
   applyRules(rewriter, rules, 64);
+  applyRules(rewriter, kRaiseRules, 1);
 }
 
 }  // namespace max

@@ -147,15 +147,20 @@ WorkVector<T> numbersOf(WorkVector<double> weights) {
   return numbers;
 }
 
-// The axis that shrinks most comes first, so that the others have less work.
+double shrinkage(const ResizedAxis& axis) {
+  return std::min(1., static_cast<double>(axis.outputSize) / static_cast<double>(axis.inputSize));
+}
+
+// The axis that shrinks most comes first, so that the others have less work. Among those that do not shrink it is the
+// last one, whose rows are the shortest.
 template <class T>
 Passes<T> passesOf(const MovementCall& call) {
   requireSource(call);
   const readers::Resize resize = resizeOf(call.request());
   std::vector<ResizedAxis> axes = resizedAxes(call, resize);
-  const auto product = [](int64_t a, int64_t b) { return static_cast<double>(a) * static_cast<double>(b); };
-  std::stable_sort(axes.begin(), axes.end(), [product](const ResizedAxis& a, const ResizedAxis& b) {
-    return product(a.outputSize, b.inputSize) < product(b.outputSize, a.inputSize);
+  std::sort(axes.begin(), axes.end(), [](const ResizedAxis& a, const ResizedAxis& b) {
+    const double first = shrinkage(a), second = shrinkage(b);
+    return first == second ? a.axis > b.axis : first < second;
   });
   Shape shape = call.in();
   Passes<T> passes;
