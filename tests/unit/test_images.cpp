@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "graph/graph.h"
 #include "op_harness.h"
+#include "weights_harness.h"
 
 namespace max {
 namespace {
@@ -144,6 +145,38 @@ TEST(Images, RegionsAndCoordinatesMayBeAnything) {
         EXPECT_NEAR(y->as<float>()[0], std::string_view(padding) == "zeros" ? 0 : 1, 1e-6) << wild << mode << padding;
       }
   }
+}
+
+template <class T>
+Ref<Tensor> waves(DType dtype, const Shape& shape, double step, double size) {
+  Ref<Tensor> tensor = Tensor::allocate(dtype, shape);
+  for (int64_t i = 0; i < tensor->count(); ++i)
+    static_cast<T*>(tensor->mutableData())[i] = static_cast<T>(static_cast<float>(size * std::sin(step * i)));
+  return tensor;
+}
+
+// Several pixels at once, inside the image, at its border and outside, as in the arithmetic of double.
+TEST(Images, SampledPlanes) {
+  for (const int64_t count : {1, 15, 16, 300})
+    for (const int64_t alignsCorners : {0, 1}) {
+      const Attributes attributes = with({{"mode", std::string("linear")}, {"align_corners", alignsCorners}});
+      const Shape image{2, 3, 5, 7}, grid{2, 1, count, 2};
+      const auto expected =
+          run("GridSample", {waves<double>(DType::Float64, image, 1, 1), waves<double>(DType::Float64, grid, 0.7, 1.5)},
+              attributes)[0];
+      forEachCpuTarget([&](CpuTarget target) {
+        const auto y =
+            run("GridSample", {waves<float>(DType::Float32, image, 1, 1), waves<float>(DType::Float32, grid, 0.7, 1.5)},
+                attributes)[0];
+        for (int64_t i = 0; i < y->count(); ++i)
+          ASSERT_NEAR(y->as<float>()[i], expected->as<double>()[i], 1e-5) << nameOf(target) << ", result " << i;
+      });
+    }
+  // Taps outside the image do not read it.
+  const auto infinite = floats({1, 1, 4, 4}, INFINITY);
+  EXPECT_EQ(run("GridSample", {infinite, floats({1, 1, 1, 2}, -5)}, with({{"mode", std::string("linear")}}))[0]
+                ->as<float>()[0],
+            0);
 }
 
 TEST(Signals, RefuseNonsense) {

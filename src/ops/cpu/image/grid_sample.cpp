@@ -18,6 +18,7 @@ namespace {
 constexpr int kMostAxes = 3;
 constexpr int64_t kBlock = 128;  // output pixels whose taps are computed together
 constexpr int64_t kChannelsWorthRows = 16;
+constexpr int64_t kMostPlane = int64_t{1} << 30;  // pixels
 
 // The taps of a block of output pixels: those inside the image, for each pixel.
 template <class T>
@@ -76,12 +77,16 @@ class GridSampleOp final : public OpKernel {
         rank_(request.inputs[0].shape.rank() - 2),
         lanes_(std::max(request.lanes, 1)),
         batch_(request.inputs[0].shape[0]),
-        channels_(request.inputs[0].shape[1]) {
+        channels_(request.inputs[0].shape[1]),
+        width_(std::max<int64_t>(request.inputs[0].shape[request.inputs[0].shape.rank() - 1], 1)) {
     const Shape &x = request.inputs[0].shape, &y = request.outputs[0].shape;
     inputSize_ = x.product(2, x.rank());
     outputSize_ = y.product(2, y.rank());
     gathersRows_ = std::is_same_v<T, float> && channels_ >= kChannelsWorthRows && batch_ > 0;
     const Shape strides = contiguousStrides(x);
+    samplesPlanes_ = std::is_same_v<T, float> && !gathersRows_ && rank_ == 2 && inputSize_ > 0 &&
+                     inputSize_ < kMostPlane && rule_.mode == readers::GridMode::Linear &&
+                     rule_.padding == readers::GridPadding::Zeros;
     for (int axis = 0; axis < rank_; ++axis) {
       axes_.emplace_back(rule_, x[axis + 2]);
       strides_.push(strides[axis + 2] * (gathersRows_ ? channels_ : 1));
@@ -128,6 +133,8 @@ class GridSampleOp final : public OpKernel {
     const int64_t count = std::min(kBlock, outputSize_ - first);
     TapBlock<T> block(memory, taps_);
     const T* grid = context.in<T>(1) + (image * outputSize_ + first) * rank_;
+    if constexpr (std::is_same_v<T, float>)
+      if (samplesPlanes_) return samplePlanes(context, image, first, grid);
     for (int64_t i = 0; i < count; ++i) findTaps(grid + i * rank_, i, block);
     WorkCounter work;
     T* out = context.out<T>() + image * channels_ * outputSize_ + first;
@@ -135,6 +142,14 @@ class GridSampleOp final : public OpKernel {
       if (gathersRows_) return gatherRows(context, block, count, memory + blockBytes_, out);
     for (int64_t c = 0; c < channels_; ++c, work.pass(count * taps_))
       block.run(context.in<T>(0) + (image * channels_ + c) * inputSize_, count, out + c * outputSize_);
+  }
+
+  void samplePlanes(const OpContext& context, int64_t image, int64_t first, const float* grid) const {
+    const int64_t count = std::min(kBlock, outputSize_ - first);
+    passWork(count * channels_);
+    table_.planes({context.in<float>(0) + image * channels_ * inputSize_, channels_, inputSize_ / width_, width_,
+                   rule_.alignsCorners, context.out<float>() + image * channels_ * outputSize_ + first, outputSize_},
+                  grid, count);
   }
 
   // All channels of a pixel at once, then back to channels first.
@@ -184,7 +199,9 @@ class GridSampleOp final : public OpKernel {
   readers::Grid rule_;
   int rank_;
   int64_t lanes_, batch_, channels_, inputSize_, outputSize_, taps_ = 1;
-  bool gathersRows_;  // from the image with its channels last
+  bool gathersRows_;    // from the image with its channels last
+  bool samplesPlanes_;  // several pixels of a channel at once
+  int64_t width_;
   int64_t imageBytes_ = 0, blockBytes_, laneBytes_;
   std::vector<GridAxis<T>> axes_;
   Shape strides_;

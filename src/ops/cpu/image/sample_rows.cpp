@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/cpu/image/sample_rows.h"
 
+#include <algorithm>
+
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/image/sample_rows.cpp"
 #include "ops/cpu/dispatch.h"
@@ -21,10 +23,68 @@ void rows(const float* x, const int64_t* offsets, const float* weights, int64_t 
   });
 }
 
+// The pixels before and after a coordinate of [-1, 1], as ops/cpu/image/grid_axis.h finds them.
+template <class D>
+struct Neighbours {
+  hn::Vec<D> base, part;
+  hn::Mask<D> hasFirst, hasSecond;  // inside the image
+
+  HWY_INLINE Neighbours(D d, hn::Vec<D> coordinate, int64_t pixels, bool alignsCorners) {
+    const auto one = hn::Set(d, 1.f), half = hn::Set(d, 0.5f), size = hn::Set(d, static_cast<float>(pixels));
+    const auto moved = hn::Add(coordinate, one);
+    auto x = alignsCorners ? hn::Mul(hn::Mul(moved, half), hn::Sub(size, one))
+                           : hn::Mul(hn::Sub(hn::Mul(moved, size), one), half);
+    const auto margin = hn::Set(d, 4.f);
+    x = hn::IfThenElse(hn::And(hn::Gt(x, hn::Neg(margin)), hn::Lt(x, hn::Add(size, margin))), x, hn::Neg(margin));
+    base = hn::Floor(x);
+    part = hn::Sub(x, base);
+    const auto next = hn::Add(base, one), zero = hn::Zero(d);
+    hasFirst = hn::And(hn::Ge(base, zero), hn::Lt(base, size));
+    hasSecond = hn::And(hn::Ge(next, zero), hn::Lt(next, size));
+  }
+};
+
+template <class D>
+HWY_INLINE void samplePlanes(D d, const SampledPlanes& planes, const float* grid, int64_t first, size_t left) {
+  const hn::RebindToSigned<D> di;
+  hn::Vec<D> x, y;
+  hn::LoadInterleaved2(d, grid, x, y);
+  const Neighbours<D> across(d, x, planes.width, planes.alignsCorners), down(d, y, planes.height, planes.alignsCorners);
+  const auto width = hn::Set(di, static_cast<int32_t>(planes.width)), one = hn::Set(di, 1);
+  const auto at = hn::Add(hn::Mul(hn::ConvertTo(di, down.base), width), hn::ConvertTo(di, across.base));
+  const auto below = hn::Add(at, width), ones = hn::Set(d, 1.f);
+  const auto top = hn::Sub(ones, down.part), before = hn::Sub(ones, across.part);
+  const float* plane = planes.x;
+  float* out = planes.out + first;
+  for (int64_t c = 0; c < planes.channels; ++c, plane += planes.height * planes.width, out += planes.outStride) {
+    const auto tap = [&](auto row, auto column, auto index, auto weight, auto sum) HWY_ATTR {
+      const auto inside = hn::And(row, column);
+      const auto place = hn::IfThenElseZero(hn::RebindMask(di, inside), index);
+      return hn::MulAdd(weight, hn::IfThenElseZero(inside, hn::GatherIndex(d, plane, place)), sum);
+    };
+    auto sum = tap(down.hasFirst, across.hasFirst, at, hn::Mul(top, before), hn::Zero(d));
+    sum = tap(down.hasFirst, across.hasSecond, hn::Add(at, one), hn::Mul(top, across.part), sum);
+    sum = tap(down.hasSecond, across.hasFirst, below, hn::Mul(down.part, before), sum);
+    sum = tap(down.hasSecond, across.hasSecond, hn::Add(below, one), hn::Mul(down.part, across.part), sum);
+    storeLanes(sum, d, out, left);
+  }
+}
+
+void planes(const SampledPlanes& planes, const float* grid, int64_t count) {
+  const hn::ScalableTag<float> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) samplePlanes(d, planes, grid + 2 * i, i, 0);
+  if (i == count) return;
+  HWY_ALIGN float rest[2 * hn::MaxLanes(d)] = {};
+  std::copy_n(grid + 2 * i, 2 * (count - i), rest);
+  samplePlanes(d, planes, rest, i, static_cast<size_t>(count - i));
+}
+
 }  // namespace
 
 extern const SampleTable kSampleTable;
-const SampleTable kSampleTable = {rows};
+const SampleTable kSampleTable = {rows, planes};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
