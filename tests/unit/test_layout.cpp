@@ -119,6 +119,31 @@ TEST(Layout, ResizeFollows) {
   EXPECT_EQ(operatorsOf(*b.graph), "Resize Transpose*2 max.Conv*2");
 }
 
+// Pixels as rows of a product are those that a convolution makes.
+TEST(Layout, PixelsBecomeRows) {
+  const auto build = [](Builder& b) {
+    Value* pixels = b.op("Reshape", {conv(b, b.input({2, 3, 6, 6}), 3, 4, 3), b.ints({2, 4, 36})});
+    Value* rows = b.op("Transpose", {pixels}, attrs({{"perm", list({0, 2, 1})}}));
+    b.output(b.op("MatMul", {rows, b.random({4, 5})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 3, 6, 6}}), "Reshape Transpose max.Conv max.MatMul");
+}
+
+TEST(Layout, ResizesToTheSameSizeVanish) {
+  const auto build = [](const std::vector<float>& scales, std::vector<int64_t> sizes) {
+    return [=](Builder& b) {
+      Value* factors =
+          scales.empty() ? nullptr : b.graph->addConstant(Tensor::copyOf(DType::Float32, {4}, scales.data()));
+      Value* x = b.op("Resize", {b.input({1, 2, 6, 6}), nullptr, factors, sizes.empty() ? nullptr : b.ints(sizes)},
+                      attrs({{"mode", std::string("linear")}}));
+      b.output(b.op("Relu", {x}));
+    };
+  };
+  EXPECT_EQ(compileAndCompare(build({}, {1, 2, 6, 6}), {{1, 2, 6, 6}}), "Relu");
+  EXPECT_EQ(compileAndCompare(build({1, 1, 1, 1}, {}), {{1, 2, 6, 6}}), "Relu");
+  EXPECT_EQ(compileAndCompare(build({1, 1, 1, 1.1f}, {}), {{1, 2, 6, 6}}), "Relu Resize");
+}
+
 // The smaller value is transposed.
 TEST(Layout, TransposesGoAboveLargerResults) {
   for (const int64_t side : {3, 12}) {

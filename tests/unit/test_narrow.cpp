@@ -638,6 +638,39 @@ TEST(Narrow, ElementwiseResults) {
   }
 }
 
+// Interpolated pixels are rounded by the last of the passes over the axes, also where there is none.
+TEST(Narrow, InterpolatedPixels) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(99);
+  for (const Shape& out : {Shape{1, 12, 700, 3}, Shape{1, 3, 7, 3}, Shape{1, 6, 7, 3}, Shape{1, 6, 9, 550}}) {
+    NodeUnderTest node("", "Resize");
+    node->products = DType::BFloat16;
+    node->attributes.set("mode", std::string("linear"));
+    std::vector<int64_t> sizes;
+    for (int i = 0; i < 4; ++i) sizes.push_back(out[i]);
+    const Tensors in = {random.floats({1, 6, 7, 3}), nullptr, nullptr, Tensor::copyOf(DType::Int64, {4}, sizes.data())};
+    node.results = DType::BFloat16;
+    const Ref<Tensor> actual = node.run(in, {out}, "interpolate_f32", 2, 0b1000)[0];
+    node.results = DType::Float32;
+    const Ref<Tensor> expected = narrowed(*node.run(in, {out}, "interpolate_f32", 2, 0b1000)[0]);
+    EXPECT_EQ(std::memcmp(actual->data(), expected->data(), expected->bytes()), 0) << out.count();
+  }
+  const auto build = [](test::Builder& b) {
+    const auto conv = [&](Value* x, int64_t to) { return b.op("Conv", {x, b.random({to, 32, 1, 1})}); };
+    Value* x = conv(b.input({2, 32, 6, 6}), 32);
+    const auto grown = [&](int64_t side) {
+      return b.op("Resize", {conv(x, 16), nullptr, nullptr, b.ints({2, 16, side, side})},
+                  test::attrs({{"mode", std::string("linear")}}));
+    };
+    b.output(conv(b.op("Concat", {grown(6), grown(6)}, test::attrs({{"axis", int64_t{1}}})), 9));
+    b.output(conv(b.op("Concat", {grown(9), grown(9)}, test::attrs({{"axis", int64_t{1}}})), 9));
+  };
+  const Network with(build, {2, 32, 6, 6}, true), without(build, {2, 32, 6, 6}, false);
+  EXPECT_EQ(with.narrowValues(), 7) << dump(*with.graph);
+  for (const size_t i : {size_t{0}, size_t{1}})
+    EXPECT_EQ(std::memcmp(with.outputs[i].data(), without.outputs[i].data(), with.outputs[i].bytes()), 0) << i;
+}
+
 // What others read stays floats; products that would round each element several times share a rounded copy.
 TEST(Narrow, WindowsReadACopy) {
   if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "compiler/passes.h"
+#include "compiler/passes/rules.h"
 #include "graph/readers/matrix.h"
 
 namespace max {
@@ -78,6 +79,8 @@ bool replaceMatMul(Rewriter& rewriter, Node& node, std::vector<Value*> inputs, A
   return rewriter.replace(&node, result->output());
 }
 
+}  // namespace
+
 bool absorbTranspose(Rewriter& rewriter, Node& node) {
   constexpr std::string_view kFlags[] = {"transA", "transB"};
   for (size_t side : {0, 1}) {
@@ -92,6 +95,8 @@ bool absorbTranspose(Rewriter& rewriter, Node& node) {
   }
   return false;
 }
+
+namespace {
 
 std::optional<float> factorOf(const Node* node, const ScalarOperand& operand) {
   if (!operand || operand.value->constant || !sameType(operand.value, node->output())) return std::nullopt;

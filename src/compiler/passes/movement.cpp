@@ -5,6 +5,7 @@
 
 #include "compiler/passes/rules.h"
 #include "graph/readers/normalization.h"
+#include "graph/readers/resize.h"
 
 namespace max {
 
@@ -96,6 +97,20 @@ bool dropPad(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, node.input(0));
 }
 
+// To the same size, by sizes or scales of 1.
+bool dropResize(Rewriter& rewriter, Node& node) {
+  if (!isRanked(node.input(0)) || !sameDims(node.input(0), node.output())) return false;
+  const readers::Resize resize(node.attributes, rankOf(node.input(0)));
+  if (resize.crops() || resize.policy != readers::AspectPolicy::Stretch) return false;
+  if (const Value* scales = node.input(2); scales && !(scales->constant && scales->constant->count() == 0)) {
+    if (!scales->constant || scales->constant->dtype() != DType::Float32) return false;
+    const float* numbers = scales->constant->as<float>();
+    if (!std::all_of(numbers, numbers + scales->constant->count(), [](float scale) { return scale == 1; }))
+      return false;
+  }
+  return rewriter.replace(&node, node.input(0));
+}
+
 bool isEmptyAlong(const Value* value, const Node& concat) {
   if (!value || !isRanked(value) || rankOf(value) == 0) return false;
   return value->type.dims[static_cast<size_t>(readers::readAxis(concat.attributes, 0, rankOf(value)))].is(0);
@@ -127,6 +142,7 @@ constexpr Rule kRules[] = {
     {"", "Transpose", transposeAsReshape},
     {"", "Slice", dropSlice},
     {"", "Pad", dropPad},
+    {"", "Resize", dropResize},
     {"", "Concat", dropConcat},
     {"", "Tile", dropTile},
     {"", "Split", dropSplit},

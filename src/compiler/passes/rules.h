@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rule groups of the pass "simplify".
+// Rule groups of the pass "simplify", and rules of several passes.
 #pragma once
 
 #include <span>
@@ -12,5 +12,8 @@ std::span<const Rule> viewRules();        // Reshape, Squeeze, Unsqueeze, Flatte
 std::span<const Rule> movementRules();    // Transpose, Slice, Pad, Concat, Tile
 std::span<const Rule> arithmeticRules();  // neutral elements, powers, casts
 std::span<const Rule> reductionRules();   // canonical reductions
+
+// A Transpose of the last two axes of an operand of max.MatMul becomes an attribute.
+bool absorbTranspose(Rewriter& rewriter, Node& node);
 
 }  // namespace max

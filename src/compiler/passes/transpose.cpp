@@ -417,6 +417,11 @@ bool absorbIntoWeights(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, product->output());
 }
 
+// A left factor that was transposed before its own Transpose arrived.
+bool transposeBack(Rewriter& rewriter, Node& node) {
+  return readers::Product(node.attributes).transposesA && absorbTranspose(rewriter, node);
+}
+
 constexpr Rule kSinkRules[] = {
     {"", "", sinkElementwise},
     {"", "QuantizeLinear", sinkQuantization},
@@ -440,6 +445,7 @@ constexpr Rule kSinkRules[] = {
     {"", "Resize", sinkResize},
     {"", "Reshape", sinkReshape},
     {kMaxDomain, "MatMul", absorbIntoWeights},
+    {kMaxDomain, "MatMul", transposeBack},
 };
 
 constexpr Rule kRaiseRules[] = {{"", "Transpose", raiseAboveResize}};

@@ -68,6 +68,27 @@ class NearestOp final : public OpKernel {
   std::optional<IndexedCopy> copy_;
 };
 
+// Where a pass writes; the last one may round its results to bfloat16.
+template <class T>
+struct Results {
+  T* numbers;
+  uint16_t* narrow = nullptr;  // instead of numbers
+
+  // `compute(to, begin, end)` makes the numbers [begin, end) of `count` that begin at `place`.
+  template <class Compute>
+  void write(int64_t place, int64_t count, const Compute& compute) const {
+    if (!narrow) return compute(numbers + place, 0, count);
+    constexpr int64_t kPart = 512;
+    static const TileFunction round = findCastTileFunction(DType::Float32, DType::BFloat16);
+    T part[kPart];
+    for (int64_t begin = 0; begin < count; begin += kPart) {
+      const int64_t end = std::min(count, begin + kPart);
+      compute(part, begin, end);
+      round({narrow + place + begin, {part, nullptr, nullptr}, {1, 0, 0}, end - begin, 0, 0});
+    }
+  }
+};
+
 // x [outer, inputSize, inner] -> y [outer, outputSize, inner]
 template <class T>
 struct Pass {
@@ -79,7 +100,7 @@ struct Pass {
   T outside;
   WorkVector<int64_t> outsideIndices;  // where isOutside
 
-  void run(const T* x, T* y, const OpContext& context) const {
+  void run(const T* x, const Results<T>& y, const OpContext& context) const {
     if (inner == 1) return runLines(x, y, context);
     const int64_t grain = grainOf(16384, {inner, taps});
     context.parallelFor(outer * outputSize, grain, [&](int64_t begin, int64_t end, int) {
@@ -88,47 +109,55 @@ struct Pass {
   }
 
   // Along the last axis, every output is a sum of its own.
-  void runLines(const T* x, T* y, const OpContext& context) const {
+  void runLines(const T* x, const Results<T>& y, const OpContext& context) const {
     const int64_t grain = grainOf(16384, {outputSize, taps});
     context.parallelFor(outer, grain, [&](int64_t begin, int64_t end, int) {
-      for (int64_t o = begin; o < end; ++o) {
-        const T* line = x + o * inputSize;
-        T* out = y + o * outputSize;
-        const int64_t* at = index.data();
-        const T* by = weight.data();
-        WorkCounter work;
-        for (int64_t i = 0; i < outputSize; ++i, work.pass(taps)) {
-          T sum = 0;
-          for (int64_t tap = 0; tap < taps; ++tap) sum += *by++ * line[*at++];
-          out[i] = sum;
-        }
-        for (const int64_t i : outsideIndices) out[i] = outside;
-      }
+      for (int64_t o = begin; o < end; ++o)
+        y.write(o * outputSize, outputSize,
+                [&](T* to, int64_t first, int64_t last) { makeLine(x + o * inputSize, first, last, to); });
     });
   }
 
-  void makeRow(const T* x, T* y, int64_t o, int64_t i) const {
-    T* out = y + (o * outputSize + i) * inner;
-    if (isOutside[static_cast<size_t>(i)]) {
-      fillParts(out, inner, outside);
-      return;
+  void makeLine(const T* line, int64_t first, int64_t last, T* to) const {
+    const int64_t* at = index.data() + first * taps;
+    const T* by = weight.data() + first * taps;
+    WorkCounter work;
+    for (int64_t i = first; i < last; ++i, work.pass(taps)) {
+      T sum = 0;
+      for (int64_t tap = 0; tap < taps; ++tap) sum += *by++ * line[*at++];
+      to[i - first] = sum;
     }
+    for (auto i = std::lower_bound(outsideIndices.begin(), outsideIndices.end(), first);
+         i != outsideIndices.end() && *i < last; ++i)
+      to[*i - first] = outside;
+  }
+
+  void makeRow(const T* x, const Results<T>& y, int64_t o, int64_t i) const {
+    const T* base = x + o * inputSize * inner;
+    y.write((o * outputSize + i) * inner, inner, [&](T* to, int64_t first, int64_t last) {
+      if (isOutside[static_cast<size_t>(i)])
+        fillParts(to, last - first, outside);
+      else
+        makePart(base + first, i, last - first, to);
+    });
+  }
+
+  void makePart(const T* base, int64_t i, int64_t count, T* out) const {
     const int64_t* at = index.data() + i * taps;
     const T* by = weight.data() + i * taps;
-    const T* base = x + o * inputSize * inner;
     if (taps == 2) {
       const T *a = base + at[0] * inner, *b = base + at[1] * inner;
       const T wa = by[0], wb = by[1];
-      inParts(inner, 1, [=](int64_t begin, int64_t end) {
+      inParts(count, 1, [=](int64_t begin, int64_t end) {
         for (int64_t k = begin; k < end; ++k) out[k] = wa * a[k] + wb * b[k];
       });
       return;
     }
-    for (int64_t k = 0; k < inner; ++k) out[k] = 0;
-    for (int64_t tap = 0; tap < taps; ++tap, passWork(inner)) {
+    for (int64_t k = 0; k < count; ++k) out[k] = 0;
+    for (int64_t tap = 0; tap < taps; ++tap, passWork(count)) {
       const T* row = base + at[tap] * inner;
       const T w = by[tap];
-      for (int64_t k = 0; k < inner; ++k) out[k] += w * row[k];
+      for (int64_t k = 0; k < count; ++k) out[k] += w * row[k];
     }
   }
 };
@@ -189,7 +218,10 @@ template <class T>
 class InterpolateOp final : public OpKernel {
  public:
   explicit InterpolateOp(const OpRequest& request)
-      : saved_(request), dtype_(request.inputs[0].dtype), count_(request.outputs[0].shape.count()) {
+      : saved_(request),
+        dtype_(request.inputs[0].dtype),
+        rounds_(dtype_ == DType::Float32 && isNarrow(request.outputs[0])),
+        count_(request.outputs[0].shape.count()) {
     if (!allConstant(request, 1)) return;
     passes_.emplace(passesOf<T>(MovementCall(request, nullptr)));
   }
@@ -218,11 +250,12 @@ class InterpolateOp final : public OpKernel {
     const bool direct = dtype_ == (std::is_same_v<T, float> ? DType::Float32 : DType::Float64);
     const T* x = direct ? context.in<T>(0) : decode(context.inputs[0], blocks + 2 * size);
     for (size_t i = 0; i < passes.size(); ++i) {
-      T* y = direct && i + 1 == passes.size() ? context.out<T>() : blocks + (i % 2) * size;
-      passes[i].run(x, y, context);
+      const bool isLast = direct && i + 1 == passes.size();
+      T* y = isLast && !rounds_ ? context.out<T>() : blocks + (i % 2) * size;
+      passes[i].run(x, {y, isLast && rounds_ ? context.out<uint16_t>() : nullptr}, context);
       x = y;
     }
-    if (!direct)
+    if (!direct || (passes.empty() && rounds_))
       encodeAll(x, context.outputs[0]);
     else if (passes.empty())
       copyBytes(context.outputs[0], x, static_cast<size_t>(count_) * sizeof(T));
@@ -239,9 +272,10 @@ class InterpolateOp final : public OpKernel {
   }
   // Integers take the whole part.
   void encodeAll(const T* values, void* data) const {
-    if (isFloat(dtype_)) {
-      const TileFunction cast = findCastTileFunction(DType::Float32, dtype_);
-      const auto size = static_cast<int64_t>(sizeOf(dtype_));
+    const DType made = rounds_ ? DType::BFloat16 : dtype_;
+    if (isFloat(made)) {
+      const TileFunction cast = findCastTileFunction(DType::Float32, made);
+      const auto size = static_cast<int64_t>(sizeOf(made));
       return inParts(count_, 1, [&](int64_t begin, int64_t end) {
         auto* to = static_cast<std::byte*>(data) + begin * size;
         cast({to, {values + begin, nullptr, nullptr}, {1, 0, 0}, end - begin, 0, 0});
@@ -253,6 +287,7 @@ class InterpolateOp final : public OpKernel {
 
   SavedRequest saved_;
   DType dtype_;
+  bool rounds_;  // float32 to bfloat16
   int64_t count_;
   std::optional<Passes<T>> passes_;
 };
@@ -261,6 +296,8 @@ template <class T>
 bool interpolates(const OpRequest& request) {
   const DType dtype = request.inputs[0].dtype;
   if (isNearest(request)) return false;
+  const bool isRounded = std::is_same_v<T, float> && dtype == DType::Float32 && isNarrow(request.outputs[0]);
+  if (request.outputs[0].dtype != dtype && !isRounded) return false;
   if (std::is_same_v<T, double>) return dtype == DType::Float64;
   constexpr DType kKnown[] = {DType::Float32, DType::Float16, DType::BFloat16, DType::UInt8,
                               DType::Int8,    DType::Int32,   DType::Int64};
@@ -282,7 +319,8 @@ NarrowOperands narrowOperands(const Node& node) {
   const Value* x = node.input(0);
   if (!x || !x->type.ranked) return {};
   const readers::Resize resize(node.attributes, x->type.rank());
-  return resize.interpolation == readers::Interpolation::Nearest ? narrowTogether(node, 1) : NarrowOperands();
+  if (resize.interpolation == readers::Interpolation::Nearest) return narrowTogether(node, 1);
+  return {0, mayBeNarrow(node) && x->type.dtype == DType::Float32 ? operandBit(0) : 0};
 }
 
 const OpRow kRows[] = {{"", "Resize", kResize, nullptr, nullptr, narrowOperands}};
