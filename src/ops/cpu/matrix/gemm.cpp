@@ -22,6 +22,7 @@ constexpr int64_t kRowBlockBytes = 768 << 10;  // of A that stay in the second c
 constexpr size_t kPointerBytes = 32 << 10;     // of row pointers, per lane
 constexpr double kFlopsPerLane = 1e6;          // less than that is not worth a thread
 constexpr double kBytesPerLane = 128 << 10;
+constexpr double kStepsPerStore = 8;  // of k, in whose time a tile is stored
 constexpr int64_t kTasksPerLane = 4;
 constexpr int64_t kStepsPerTileRow = 4;  // of a tile and one row of B, base/interrupt_point.h
 constexpr int64_t kRowsPerStore = 24;    // of B, in whose time a tile is stored to memory that is new
@@ -159,8 +160,10 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
 void Gemm::chooseBlocks() {
   const double k = static_cast<double>(taps_) * static_cast<double>(depth_);
   const double products = static_cast<double>(batch_.size()) * static_cast<double>(columns_) * k;
-  const double useful =
-      std::max(2 * products * static_cast<double>(rows_) / kFlopsPerLane, 4 * products / kBytesPerLane);
+  // Tiles compute whole vectors, and store as much for few words of k as for many.
+  const double steps = static_cast<double>(batch_.size()) * static_cast<double>(panels_.paddedColumns()) *
+                       static_cast<double>(rows_) * (k + kStepsPerStore);
+  const double useful = std::max(2 * steps / kFlopsPerLane, 4 * products / kBytesPerLane);
   lanes_ = static_cast<int>(std::clamp(useful, 1., static_cast<double>(lanes_)));
   // Separate rows cost their full size; the windows of a convolution overlap.
   const int64_t rowBytes = std::max<int64_t>(4 * depth_ * std::min<int64_t>(taps_, 3), 1);
