@@ -117,6 +117,31 @@ TEST(Conv, StemsMatchReference) {
   });
 }
 
+TEST(Conv, StemsOfVideosMatchReference) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(26);
+    int i = 0;
+    for (int64_t frames : {1, 2, 5})
+      for (int64_t kernel : {1, 3, 7})
+        for (int64_t stride : {1, 2}) {
+          if (testing::Test::HasFatalFailure()) return;
+          std::vector<int64_t> pads;
+          for (int p = 0; p < 6; ++p) pads.push_back(random.chance(0.3) ? 0 : random.integer(0, kernel));
+          ConvCase c{3,
+                     random.integer(1, 2),
+                     random.integer(1, 3),
+                     random.integer(1, 40),
+                     1,
+                     {7, 9, 23},
+                     {frames, kernel, kernel},
+                     {stride, stride, 2},
+                     {1, 1, 1},
+                     pads};
+          compare(c, random, target, i++, true);
+        }
+  });
+}
+
 TEST(Conv, DepthwiseKernelsOfAllCommonSizes) {
   forEachCpuTarget([&](CpuTarget target) {
     RandomTensors random(20);

@@ -4,6 +4,7 @@
 #include "ops/cpu/convolution/conv_stem.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/align.h"
@@ -112,8 +113,8 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kMostChannels = 4, kMostTaps = 256;
-constexpr int64_t kMostKernelRows = 16;
+constexpr int64_t kMostChannels = 4, kMostTaps = 768;
+constexpr int64_t kMostKernelRows = 64;
 constexpr int64_t kMostBeforeWords = 32;  // filters; with more, products of bfloat16 are faster
 
 Ref<StemWeights> weightsOf(const OpRequest& request, const StemTable& table) {
@@ -121,6 +122,16 @@ Ref<StemWeights> weightsOf(const OpRequest& request, const StemTable& table) {
   if (prepared && prepared->fits(table)) return Ref<StemWeights>(prepared);
   return makeRef<StemWeights>(table, *request.inputs[1].constant);
 }
+
+// The kernel rows that are inside of the input for a row of output pixels.
+struct KernelRows {
+  const float* x[kMostKernelRows];  // the rows of the input
+  int64_t numbers[kMostKernelRows];
+  int64_t count = 0;
+};
+
+// For each kernel row of the first axis: the first row of the input, counted over all images, that was not copied.
+using NextRows = std::array<int64_t, kMostKernelRows>;
 
 class StemOp final : public OpKernel {
  public:
@@ -134,7 +145,8 @@ class StemOp final : public OpKernel {
         copiesRows_(shape_.before[2] > 0 || shape_.after[2] > 0),
         rowFloats_(checkedMultiply(checkedAdd(shape_.in[2], shape_.before[2] + shape_.after[2]), shape_.channels)),
         outFloats_(checkedMultiply(shape_.out[2], shape_.filters)) {
-    ringBytes_ = copiesRows_ ? alignUp(checkedMultiply<int64_t>(4 * shape_.kernel[1], rowFloats_)) : 0;
+    ringBytes_ =
+        copiesRows_ ? alignUp(checkedMultiply<int64_t>(4 * shape_.kernel[0] * shape_.kernel[1], rowFloats_)) : 0;
     const bool hasFloats = writesNarrow_ && activation_.function;
     laneBytes_ = checkedAdd(ringBytes_, hasFloats ? alignUp(checkedMultiply<int64_t>(4, outFloats_)) : 0);
     lanes_ = std::max(request.lanes, 1);
@@ -143,12 +155,12 @@ class StemOp final : public OpKernel {
   size_t scratchBytes() const override { return static_cast<size_t>(checkedMultiply<int64_t>(laneBytes_, lanes_)); }
 
   void run(const OpContext& context) const override {
-    const int64_t rows = shape_.images * shape_.out[1];
+    const int64_t rows = shape_.images * shape_.out[0] * shape_.out[1];
     const int64_t steps = shape_.taps() * shape_.channels * outFloats_ / 8;
     const int lanes = rows * steps < 50'000 ? 1 : context.lanes;
     parallelFor(lanes, rows, std::max<int64_t>(1, rows / (lanes * 8)), [&](int64_t begin, int64_t end, int lane) {
       std::byte* memory = context.scratch + lane * laneBytes_;
-      int64_t next = -1;  // the first row of the input, counted over all images, that was not copied
+      NextRows next{};
       for (int64_t row = begin; row < end; ++row) {
         runRow(context, row, next, memory);
         passWork(steps);
@@ -157,38 +169,55 @@ class StemOp final : public OpKernel {
   }
 
  private:
-  float* ringRow(std::byte* memory, int64_t h) const {
-    return reinterpret_cast<float*>(memory) + h % shape_.kernel[1] * rowFloats_;
+  float* ringRow(std::byte* memory, int64_t tap, int64_t h) const {
+    return reinterpret_cast<float*>(memory) + (tap * shape_.kernel[1] + h % shape_.kernel[1]) * rowFloats_;
   }
 
-  const float* inputRow(const OpContext& context, int64_t image, int64_t h) const {
-    return context.in<float>(0) + (image * shape_.in[1] + h) * shape_.in[2] * shape_.channels;
-  }
-
-  void copyRow(const OpContext& context, int64_t image, int64_t h, float* to) const {
+  void copyRow(const float* from, float* to) const {
     const int64_t before = shape_.before[2] * shape_.channels, width = shape_.in[2] * shape_.channels;
     std::fill_n(to, before, 0.f);
-    std::memcpy(to + before, inputRow(context, image, h), static_cast<size_t>(width) * sizeof(float));
+    std::memcpy(to + before, from, static_cast<size_t>(width) * sizeof(float));
     std::fill(to + before + width, to + rowFloats_, 0.f);
   }
 
-  void runRow(const OpContext& context, int64_t index, int64_t& next, std::byte* memory) const {
-    const int64_t image = index / shape_.out[1], h = index % shape_.out[1];
-    const int64_t top = h * shape_.stride[1] - shape_.before[1];
-    const int64_t first = std::max<int64_t>(top, 0), last = std::min(top + shape_.kernel[1], shape_.in[1]);
-    const float* x[kMostKernelRows];
-    for (int64_t each = first; each < last; ++each) {
-      x[each - first] = copiesRows_ ? ringRow(memory, each) : inputRow(context, image, each);
-      const int64_t number = image * shape_.in[1] + each;
-      if (!copiesRows_ || number < next) continue;
-      copyRow(context, image, each, ringRow(memory, each));
-      next = number + 1;
+  // Those of one tap of the first axis.
+  void addRows(const OpContext& context, int64_t slice, int64_t top, int64_t tap, int64_t& next, std::byte* memory,
+               KernelRows& rows) const {
+    const int64_t last = std::min(top + shape_.kernel[1], shape_.in[1]);
+    for (int64_t h = std::max<int64_t>(top, 0); h < last; ++h) {
+      const int64_t number = slice * shape_.in[1] + h;
+      const float* from = context.in<float>(0) + number * shape_.in[2] * shape_.channels;
+      float* copy = ringRow(memory, tap, h);
+      if (copiesRows_ && number >= next) {
+        copyRow(from, copy);
+        next = number + 1;
+      }
+      rows.x[rows.count] = copiesRows_ ? copy : from;
+      rows.numbers[rows.count++] = tap * shape_.kernel[1] + h - top;
     }
+  }
+
+  KernelRows kernelRows(const OpContext& context, int64_t index, NextRows& next, std::byte* memory) const {
+    const int64_t h = index % shape_.out[1], outSlice = index / shape_.out[1];
+    const int64_t image = outSlice / shape_.out[0];
+    const int64_t front = outSlice % shape_.out[0] * shape_.stride[0] - shape_.before[0];
+    const int64_t top = h * shape_.stride[1] - shape_.before[1];
+    KernelRows rows;
+    for (int64_t tap = 0; tap < shape_.kernel[0]; ++tap) {
+      const int64_t slice = front + tap;
+      if (slice < 0 || slice >= shape_.in[0]) continue;
+      addRows(context, image * shape_.in[0] + slice, top, tap, next[static_cast<size_t>(tap)], memory, rows);
+    }
+    return rows;
+  }
+
+  void runRow(const OpContext& context, int64_t index, NextRows& next, std::byte* memory) const {
+    const KernelRows rows = kernelRows(context, index, next, memory);
     const int64_t at = index * outFloats_;
     auto* floats = reinterpret_cast<float*>(memory + ringBytes_);
-    StemRow row{x,
+    StemRow row{rows.x,
                 nullptr,
-                std::max<int64_t>(last - first, 0),
+                rows.count,
                 shape_.kernel[2] * shape_.channels,
                 shape_.stride[2] * shape_.channels,
                 shape_.out[2],
@@ -200,21 +229,21 @@ class StemOp final : public OpKernel {
                 activation_.low,
                 activation_.high};
     if (!activation_.function)
-      return runBlocks(context, row, first - top, writesNarrow_ ? nullptr : context.out<float>() + at,
+      return runBlocks(context, row, rows, writesNarrow_ ? nullptr : context.out<float>() + at,
                        writesNarrow_ ? context.out<uint16_t>() + at : nullptr);
     float* out = writesNarrow_ ? floats : context.out<float>() + at;
-    runBlocks(context, row, first - top, out, nullptr);
+    runBlocks(context, row, rows, out, nullptr);
     if (writesNarrow_)
       bfloat16GemmTable()->narrowFunction(activation_, {out, 0, 1, outFloats_, context.out<uint16_t>() + at, 0, {}, 0});
     else
       applyActivation(activation_, out, outFloats_);
   }
 
-  void runBlocks(const OpContext& context, StemRow row, int64_t kernelRow, float* out, uint16_t* narrow) const {
+  void runBlocks(const OpContext& context, StemRow row, const KernelRows& rows, float* out, uint16_t* narrow) const {
     const float* weights[kMostKernelRows];
     row.weights = weights;
     for (int64_t filter = 0; filter < shape_.filters; filter += table_.blockFilters) {
-      for (int64_t r = 0; r < row.rows; ++r) weights[r] = weights_->row(filter, kernelRow + r);
+      for (int64_t r = 0; r < row.rows; ++r) weights[r] = weights_->row(filter, rows.numbers[r]);
       row.filters = std::min(table_.blockFilters, shape_.filters - filter);
       row.bias = hasBias_ ? context.in<float>(2) + filter : nullptr;
       row.out = out ? out + filter : nullptr;
@@ -239,8 +268,8 @@ class StemOp final : public OpKernel {
 StemWeights::StemWeights(const StemTable& table, const Tensor& weights)
     : lanes_(table.lanes), blockFilters_(table.blockFilters), filters_(weights.shape()[0]) {
   const Shape& shape = weights.shape();
-  const int64_t channels = shape[1], width = shape[3], taps = shape[2] * width;
-  kernelRows_ = shape[2];
+  const int64_t channels = shape[1], width = shape[shape.rank() - 1], taps = shape.product(2, shape.rank());
+  kernelRows_ = taps / width;
   rowTaps_ = width * channels;
   values_ = Tensor::allocate(DType::Float32, Shape({checkedMultiply(alignUp(filters_, lanes_), taps * channels)}));
   auto* values = static_cast<float*>(values_->mutableData());
@@ -265,9 +294,10 @@ const StemTable& stemTable() { return MAX_CHOOSE_TARGET(kStem); }
 
 bool isStem(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
-  if (!node.isOwn("Conv") || node.input(3) || shape.rank() != 4 || shape[1] > kMostChannels) return false;
-  if (readers::readGroups(node.attributes) != 1 || shape[2] > kMostKernelRows || shape.product(1, 4) > kMostTaps)
-    return false;
+  const int rank = shape.rank();
+  if (!node.isOwn("Conv") || node.input(3) || rank < 4 || shape[1] > kMostChannels) return false;
+  if (readers::readGroups(node.attributes) != 1 || shape.product(2, rank - 1) > kMostKernelRows) return false;
+  if (shape.product(1, rank) > kMostTaps) return false;
   if (mayBeNarrow(node) && shape[0] > kMostBeforeWords) return false;
   const readers::Windows windows = readers::readWindows(node.attributes, shape.dims().subspan(2));
   return std::all_of(windows.axes.begin(), windows.axes.end(),
