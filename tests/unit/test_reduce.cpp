@@ -55,6 +55,37 @@ TEST(Reduce, IntegersAndDoubles) {
   for (const char* op : {"ReduceMax", "ReduceMin"}) check(op, randomTensor(random, DType::Bool, {4, 9}), {1}, 1);
 }
 
+// Also to -0.
+void roundToIntegers(Tensor& tensor) {
+  if (tensor.dtype() != DType::Float32) return;
+  auto* values = static_cast<float*>(tensor.mutableData());
+  for (int64_t i = 0; i < tensor.count(); ++i) values[i] = std::round(values[i]);
+}
+
+// Lines of many blocks, of few to nearly all elements; with many ties, signed zeros and rising or falling order.
+TEST(TopK, AgreesWithReferenceOnLongLines) {
+  Random random(7);
+  for (DType dtype : {DType::Float32, DType::Int32, DType::Float64})
+    for (const double range : {2.0, 1e6})
+      for (const Shape& shape : {Shape{3, 1000}, Shape{1000, 3}, Shape{2, 37}})
+        for (const int64_t kept : {1, 5, 36})
+          for (const int64_t largest : {0, 1}) {
+            LooseNode node("TopK");
+            const int64_t axis = shape[0] == 1000 ? 0 : 1;
+            node.node().attributes.set("axis", axis);
+            node.node().attributes.set("largest", largest);
+            const auto x = randomTensor(random, dtype, shape, -range, range);
+            roundToIntegers(*x);
+            Shape top = shape;
+            top[static_cast<int>(axis)] = kept;
+            const std::vector<OutputType> types = {{dtype, top}, {DType::Int64, top}};
+            const KernelRun expected = runOp(node.node(), {x, axesTensor({kept})}, types, "reference", 1, true);
+            const KernelRun actual = runOp(node.node(), {x, axesTensor({kept})}, types, "typed", 2, true);
+            for (size_t i = 0; i < 2; ++i)
+              expectClose(*actual.outputs[i], *expected.outputs[i], 0, concat(dtype, shape, " best ", kept));
+          }
+}
+
 TEST(Reduce, LargeOnManyLanes) {
   Random random(3);
   const auto flat = randomTensor(random, DType::Float32, {400003}, -1, 2), wide = flat->reshaped({1, 400003});

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // TopK by selection.
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <numeric>
+#include <type_traits>
 
 #include "base/align.h"
 #include "base/interrupt_point.h"
@@ -14,6 +16,8 @@
 namespace max {
 
 namespace {
+
+constexpr int kBlock = 16;
 
 template <class T>
 bool isNan(T value) {
@@ -30,6 +34,21 @@ bool comesBefore(const T* values, int64_t stride, bool largest, int64_t a, int64
   }
   if (x != y) return largest ? x > y : x < y;
   return a < b;
+}
+
+// Of elements of 32 bits: sorts as they do, the first to come first, and equal ones by their index, which is its lower
+// half.
+template <class T>
+uint64_t keyOf(T value, int64_t index, bool largest) {
+  constexpr uint32_t kSign = 1u << 31;
+  uint32_t order;
+  if constexpr (std::is_floating_point_v<T>) {
+    const uint32_t bits = std::bit_cast<uint32_t>(value + 0.f);  // -0 is 0
+    order = isNan(value) ? ~0u : bits ^ (bits & kSign ? ~0u : kSign);
+  } else {
+    order = static_cast<uint32_t>(value) ^ kSign;
+  }
+  return static_cast<uint64_t>(largest ? ~order : order) << 32 | static_cast<uint64_t>(index);
 }
 
 // kSorts: the whole line is sorted before its first elements are taken. (Equal values keep their order either way.)
@@ -60,26 +79,62 @@ class TopKKernelOf final : public OpKernel {
   }
 
  private:
+  static constexpr bool kHasKeys = !kSorts && sizeof(T) == 4;
+
   size_t laneElements() const { return alignUp(static_cast<size_t>(size_), 8); }
 
-  void select(const OpContext& context, int64_t o, int64_t i, int64_t* order) const {
-    const T* values = context.in<T>(0) + o * size_ * inner_ + i;
+  void sortBest(const T* values, int64_t* order) const {
+    if constexpr (kHasKeys)
+      if (size_ >> 32 == 0) return selectKeys(values, reinterpret_cast<uint64_t*>(order));
     WorkCounter work;
     const auto before = [&](int64_t a, int64_t b) {
       work.pass(4);
       return comesBefore(values, inner_, largest_, a, b);
     };
-    if (!kSorts && kept_ * 4 < size_) {
-      selectBest(values, order, before);
-    } else {
-      inParts(size_, 1, [=](int64_t begin, int64_t end) { std::iota(order + begin, order + end, begin); });
-      std::sort(order, order + size_, before);
-    }
+    if (!kSorts && kept_ * 4 < size_) return selectBest(values, order, before);
+    inParts(size_, 1, [=](int64_t begin, int64_t end) { std::iota(order + begin, order + end, begin); });
+    std::sort(order, order + size_, before);
+  }
+
+  void select(const OpContext& context, int64_t o, int64_t i, int64_t* order) const {
+    const T* values = context.in<T>(0) + o * size_ * inner_ + i;
+    sortBest(values, order);
+    WorkCounter work;
     for (int64_t k = 0; k < kept_; ++k, work.pass(4)) {
       const int64_t at = (o * kept_ + k) * inner_ + i;
       if (hasValues_) context.out<T>(0)[at] = values[order[k] * inner_];
       if (hasIndices_) context.out<int64_t>(1)[at] = order[k];
     }
+  }
+
+  // Keys of elements that may be among the best are collected; when there are twice as many as wanted, the best stay,
+  // and later ones must come before the last of them.
+  void selectKeys(const T* values, uint64_t* keys) const {
+    if (kept_ == 0) return;
+    WorkCounter work;
+    const auto before = [&work](uint64_t a, uint64_t b) {
+      work.pass();
+      return a < b;
+    };
+    const int64_t room = std::min(size_, 2 * kept_ + 64);
+    uint64_t last = ~uint64_t{0};
+    int64_t count = 0;
+    for (int64_t i = 0; i < size_; i += kBlock, work.pass(kBlock)) {
+      const int64_t end = std::min(i + kBlock, size_);
+      const bool isKnown = ~last != 0 && inner_ == 1 && end - i == kBlock;
+      if (isKnown && !mayHoldBetter(values + i, values[last & 0xFFFFFFFF])) continue;
+      for (int64_t k = i; k < end; ++k) {
+        keys[count] = keyOf(values[k * inner_], k, largest_);
+        count += keys[count] < last;
+        if (count < room || room == size_) continue;
+        std::nth_element(keys, keys + kept_ - 1, keys + count, before);
+        last = keys[kept_ - 1];
+        count = kept_;
+      }
+    }
+    if (count > kept_) std::nth_element(keys, keys + kept_ - 1, keys + count, before);
+    std::sort(keys, keys + kept_, before);
+    for (int64_t k = 0; k < kept_; ++k, work.pass()) keys[k] &= 0xFFFFFFFF;
   }
 
   // A heap of the best so far, with the worst of them on top. Most elements are not better than that one, so blocks are
@@ -89,7 +144,6 @@ class TopKKernelOf final : public OpKernel {
     if (kept_ == 0) return;
     inParts(kept_, 1, [=](int64_t begin, int64_t end) { std::iota(order + begin, order + end, begin); });
     std::make_heap(order, order + kept_, before);
-    constexpr int64_t kBlock = 16;
     WorkCounter work;
     for (int64_t i = kept_; i < size_; i += kBlock, work.pass(kBlock)) {
       const int64_t end = std::min(i + kBlock, size_);
@@ -104,13 +158,13 @@ class TopKKernelOf final : public OpKernel {
     std::sort_heap(order, order + kept_, before);
   }
 
-  // Of 16 elements; NaN on either side may be.
+  // Of a block; NaN on either side may be.
   bool mayHoldBetter(const T* values, T worst) const {
     int better = 0;
     if (largest_)
-      for (int i = 0; i < 16; ++i) better |= !(values[i] <= worst);
+      for (int i = 0; i < kBlock; ++i) better |= !(values[i] <= worst);
     else
-      for (int i = 0; i < 16; ++i) better |= !(values[i] >= worst);
+      for (int i = 0; i < kBlock; ++i) better |= !(values[i] >= worst);
     return better != 0;
   }
 
