@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/cpu/convolution/conv_grouped.h"
 #include "weights_harness.h"
 
 namespace max {
@@ -62,7 +63,10 @@ ConvCase randomCase(RandomTensors& random, int kind) {
   return c;
 }
 
-void compare(const ConvCase& c, RandomTensors& random, CpuTarget target, int i, bool isStem = false) {
+void compare(const ConvCase& c, RandomTensors& random, CpuTarget target, int i,
+             const char* implementation = "conv_f32") {
+  const bool takesResidual = std::string_view(implementation) == "conv_f32";
+
   const char* activations[] = {"", "Relu", "Clip", "HardSwish", "Silu", "LeakyRelu"};
   NodeUnderTest node("max", "Conv");
   node->attributes.set("group", c.groups);
@@ -75,9 +79,9 @@ void compare(const ConvCase& c, RandomTensors& random, CpuTarget target, int i, 
   if (c.groups == 1 && random.chance(0.5)) node->attributes.set("residual_last", int64_t{1});
   const Tensors inputs = {random.floats(c.input()), random.floats(c.weights()),
                           random.chance(0.7) ? random.floats({c.filters}) : nullptr,
-                          !isStem && random.chance(0.3) ? random.floats(c.output()) : nullptr};
+                          takesResidual && random.chance(0.3) ? random.floats(c.output()) : nullptr};
   const Tensors expected = node.run(inputs, {c.output()}, "reference");
-  const Tensors actual = node.run(inputs, {c.output()}, isStem ? "stem_f32" : "conv_f32", 1 + i % 3, 2);
+  const Tensors actual = node.run(inputs, {c.output()}, implementation, 1 + i % 3, 2);
   expectNear(*actual[0], *expected[0], 3e-5f, concat(nameOf(target), " case ", i, " ", c.describe()));
 }
 
@@ -110,10 +114,10 @@ TEST(Conv, StemsMatchReference) {
           for (int p = 0; p < 4; ++p) pads.push_back(random.chance(0.3) ? 0 : random.integer(0, kernel));
           ConvCase c{2,           random.integer(1, 2), channels,         filters, 1,
                      {11, width}, {kernel, kernel},     {stride, stride}, {1, 1},  pads};
-          compare(c, random, target, i++, true);
+          compare(c, random, target, i++, "stem_f32");
         }
     const ConvCase outside{2, 1, 3, 5, 1, {2, 1}, {3, 3}, {1, 2}, {1, 1}, {4, 5, 4, 6}};
-    compare(outside, random, target, i, true);
+    compare(outside, random, target, i, "stem_f32");
   });
 }
 
@@ -137,7 +141,29 @@ TEST(Conv, StemsOfVideosMatchReference) {
                      {stride, stride, 2},
                      {1, 1, 1},
                      pads};
-          compare(c, random, target, i++, true);
+          compare(c, random, target, i++, "stem_f32");
+        }
+  });
+}
+
+// Groups of which a vector holds several: widths below, at and above a tile's pixels.
+TEST(Conv, FewInGroupsMatchReference) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(27);
+    int i = 0;
+    for (int64_t channels : {2, 4, 8})
+      for (int rank : {1, 2, 3})
+        for (int64_t width : {5, 14, 33}) {
+          if (testing::Test::HasFatalFailure() || channels >= groupedTable().lanes) return;
+          const int64_t groups = groupedTable().lanes / channels * random.integer(1, 3), count = groups * channels;
+          const size_t axes = static_cast<size_t>(rank);
+          ConvCase c{rank, 2, count, count, groups, {}, {}, {}, std::vector<int64_t>(axes, 1), {}};
+          c.in.assign(axes, 6);
+          c.in.back() = width;
+          for (int axis = 0; axis < rank; ++axis) c.kernel.push_back(random.integer(1, 5));
+          for (int axis = 0; axis < rank; ++axis) c.strides.push_back(random.integer(1, 2));
+          for (int pad = 0; pad < 2 * rank; ++pad) c.pads.push_back(random.chance(0.3) ? 0 : random.integer(0, 3));
+          compare(c, random, target, i++, "grouped_f32");
         }
   });
 }

@@ -10,6 +10,7 @@
 #include "base/interrupt_point.h"
 #include "graph/readers/matrix.h"
 #include "graph/readers/windows.h"
+#include "ops/cpu/convolution/conv_grouped.h"
 #include "ops/cpu/convolution/conv_stem.h"
 #include "ops/cpu/convolution/winograd.h"
 #include "ops/cpu/matrix/matmul.h"
@@ -373,6 +374,7 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
   const int64_t groups = readers::readGroups(node.attributes);
   if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(node, *weights);
   if (isStem(node, *weights)) return prepareStem(*weights);
+  if (hasFewInGroups(node, *weights)) return makeRef<GroupedWeights>(groupedTable(), *weights);
   const std::optional<PackedForm> form = formOf(node, *weights);
   if (!form) return nullptr;
   if (form->winogradSide != 0) return winogradWeights(*weights, form->winogradSide);
@@ -380,6 +382,7 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
 }
 
 constexpr Implementation kConv[] = {{"stem_f32", acceptsStem, createStem},
+                                    {"grouped_f32", acceptsGrouped, createGrouped},
                                     {"conv_bf16", acceptsWordsConv, createWordsConv},
                                     {"conv_f32", acceptsConv, createConv}};
 constexpr Implementation kChannelsFirst[] = {
@@ -394,7 +397,7 @@ std::optional<PackedForm> filterForm(const Node& node, std::span<const Tensor* c
   const bool isConv = node.isOwn("Conv") || node.is("Conv");
   const Tensor* weights = isConv ? filtersOf(node, constants) : nullptr;
   if (!weights || isDepthwise(weights->shape(), readers::readGroups(node.attributes))) return std::nullopt;
-  if (isStem(node, *weights)) return std::nullopt;
+  if (isStem(node, *weights) || hasFewInGroups(node, *weights)) return std::nullopt;
   return formOf(node, *weights);
 }
 

@@ -4,12 +4,11 @@
 #include "ops/cpu/convolution/conv_stem.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 
 #include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
+#include "ops/cpu/convolution/conv_rows.h"
 #include "ops/cpu/narrow.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -114,7 +113,6 @@ namespace max {
 namespace {
 
 constexpr int64_t kMostChannels = 4, kMostTaps = 768;
-constexpr int64_t kMostKernelRows = 64;
 constexpr int64_t kMostBeforeWords = 32;  // filters; with more, products of bfloat16 are faster
 
 Ref<StemWeights> weightsOf(const OpRequest& request, const StemTable& table) {
@@ -122,16 +120,6 @@ Ref<StemWeights> weightsOf(const OpRequest& request, const StemTable& table) {
   if (prepared && prepared->fits(table)) return Ref<StemWeights>(prepared);
   return makeRef<StemWeights>(table, *request.inputs[1].constant);
 }
-
-// The kernel rows that are inside of the input for a row of output pixels.
-struct KernelRows {
-  const float* x[kMostKernelRows];  // the rows of the input
-  int64_t numbers[kMostKernelRows];
-  int64_t count = 0;
-};
-
-// For each kernel row of the first axis: the first row of the input, counted over all images, that was not copied.
-using NextRows = std::array<int64_t, kMostKernelRows>;
 
 class StemOp final : public OpKernel {
  public:
@@ -142,13 +130,10 @@ class StemOp final : public OpKernel {
         activation_(fusedActivation(request.node)),
         hasBias_(request.has(2)),
         writesNarrow_(isNarrow(request.outputs[0])),
-        copiesRows_(shape_.before[2] > 0 || shape_.after[2] > 0),
-        rowFloats_(checkedMultiply(checkedAdd(shape_.in[2], shape_.before[2] + shape_.after[2]), shape_.channels)),
+        rows_(shape_),
         outFloats_(checkedMultiply(shape_.out[2], shape_.filters)) {
-    ringBytes_ =
-        copiesRows_ ? alignUp(checkedMultiply<int64_t>(4 * shape_.kernel[0] * shape_.kernel[1], rowFloats_)) : 0;
     const bool hasFloats = writesNarrow_ && activation_.function;
-    laneBytes_ = checkedAdd(ringBytes_, hasFloats ? alignUp(checkedMultiply<int64_t>(4, outFloats_)) : 0);
+    laneBytes_ = checkedAdd(rows_.scratchBytes(), hasFloats ? alignUp(checkedMultiply<int64_t>(4, outFloats_)) : 0);
     lanes_ = std::max(request.lanes, 1);
   }
 
@@ -160,7 +145,7 @@ class StemOp final : public OpKernel {
     const int lanes = rows * steps < 50'000 ? 1 : context.lanes;
     parallelFor(lanes, rows, std::max<int64_t>(1, rows / (lanes * 8)), [&](int64_t begin, int64_t end, int lane) {
       std::byte* memory = context.scratch + lane * laneBytes_;
-      NextRows next{};
+      BorderedRows::Next next{};
       for (int64_t row = begin; row < end; ++row) {
         runRow(context, row, next, memory);
         passWork(steps);
@@ -169,52 +154,10 @@ class StemOp final : public OpKernel {
   }
 
  private:
-  float* ringRow(std::byte* memory, int64_t tap, int64_t h) const {
-    return reinterpret_cast<float*>(memory) + (tap * shape_.kernel[1] + h % shape_.kernel[1]) * rowFloats_;
-  }
-
-  void copyRow(const float* from, float* to) const {
-    const int64_t before = shape_.before[2] * shape_.channels, width = shape_.in[2] * shape_.channels;
-    std::fill_n(to, before, 0.f);
-    std::memcpy(to + before, from, static_cast<size_t>(width) * sizeof(float));
-    std::fill(to + before + width, to + rowFloats_, 0.f);
-  }
-
-  // Those of one tap of the first axis.
-  void addRows(const OpContext& context, int64_t slice, int64_t top, int64_t tap, int64_t& next, std::byte* memory,
-               KernelRows& rows) const {
-    const int64_t last = std::min(top + shape_.kernel[1], shape_.in[1]);
-    for (int64_t h = std::max<int64_t>(top, 0); h < last; ++h) {
-      const int64_t number = slice * shape_.in[1] + h;
-      const float* from = context.in<float>(0) + number * shape_.in[2] * shape_.channels;
-      float* copy = ringRow(memory, tap, h);
-      if (copiesRows_ && number >= next) {
-        copyRow(from, copy);
-        next = number + 1;
-      }
-      rows.x[rows.count] = copiesRows_ ? copy : from;
-      rows.numbers[rows.count++] = tap * shape_.kernel[1] + h - top;
-    }
-  }
-
-  KernelRows kernelRows(const OpContext& context, int64_t index, NextRows& next, std::byte* memory) const {
-    const int64_t h = index % shape_.out[1], outSlice = index / shape_.out[1];
-    const int64_t image = outSlice / shape_.out[0];
-    const int64_t front = outSlice % shape_.out[0] * shape_.stride[0] - shape_.before[0];
-    const int64_t top = h * shape_.stride[1] - shape_.before[1];
-    KernelRows rows;
-    for (int64_t tap = 0; tap < shape_.kernel[0]; ++tap) {
-      const int64_t slice = front + tap;
-      if (slice < 0 || slice >= shape_.in[0]) continue;
-      addRows(context, image * shape_.in[0] + slice, top, tap, next[static_cast<size_t>(tap)], memory, rows);
-    }
-    return rows;
-  }
-
-  void runRow(const OpContext& context, int64_t index, NextRows& next, std::byte* memory) const {
-    const KernelRows rows = kernelRows(context, index, next, memory);
+  void runRow(const OpContext& context, int64_t index, BorderedRows::Next& next, std::byte* memory) const {
+    const BorderedRows::Inside rows = rows_.find(context.in<float>(0), index, next, memory);
     const int64_t at = index * outFloats_;
-    auto* floats = reinterpret_cast<float*>(memory + ringBytes_);
+    auto* floats = reinterpret_cast<float*>(memory + rows_.scratchBytes());
     StemRow row{rows.x,
                 nullptr,
                 rows.count,
@@ -239,8 +182,9 @@ class StemOp final : public OpKernel {
       applyActivation(activation_, out, outFloats_);
   }
 
-  void runBlocks(const OpContext& context, StemRow row, const KernelRows& rows, float* out, uint16_t* narrow) const {
-    const float* weights[kMostKernelRows];
+  void runBlocks(const OpContext& context, StemRow row, const BorderedRows::Inside& rows, float* out,
+                 uint16_t* narrow) const {
+    const float* weights[BorderedRows::kMost];
     row.weights = weights;
     for (int64_t filter = 0; filter < shape_.filters; filter += table_.blockFilters) {
       for (int64_t r = 0; r < row.rows; ++r) weights[r] = weights_->row(filter, rows.numbers[r]);
@@ -257,9 +201,9 @@ class StemOp final : public OpKernel {
   Ref<StemWeights> weights_;
   Activation activation_;
   bool hasBias_, writesNarrow_;
-  bool copiesRows_;
-  int64_t rowFloats_, outFloats_;  // of a row with its borders, of a row of the output
-  int64_t ringBytes_, laneBytes_;
+  BorderedRows rows_;
+  int64_t outFloats_;  // of a row of the output
+  int64_t laneBytes_;
   int lanes_;
 };
 
@@ -296,7 +240,7 @@ bool isStem(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
   const int rank = shape.rank();
   if (!node.isOwn("Conv") || node.input(3) || rank < 4 || shape[1] > kMostChannels) return false;
-  if (readers::readGroups(node.attributes) != 1 || shape.product(2, rank - 1) > kMostKernelRows) return false;
+  if (readers::readGroups(node.attributes) != 1 || shape.product(2, rank - 1) > BorderedRows::kMost) return false;
   if (shape.product(1, rank) > kMostTaps) return false;
   if (mayBeNarrow(node) && shape[0] > kMostBeforeWords) return false;
   const readers::Windows windows = readers::readWindows(node.attributes, shape.dims().subspan(2));
