@@ -168,6 +168,25 @@ TEST(Conv, FewInGroupsMatchReference) {
   });
 }
 
+// Up to two blocks of filters; channels below, at and above whole vectors.
+TEST(Conv, FewFiltersMatchReference) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(28);
+    for (int64_t filters = 1; filters <= 8; ++filters)
+      for (int rank : {1, 2, 3})
+        for (int64_t channels : {16, 23, 64}) {
+          if (testing::Test::HasFatalFailure()) return;
+          const size_t axes = static_cast<size_t>(rank);
+          ConvCase c{rank, 2, channels, filters, 1, {}, {}, {}, std::vector<int64_t>(axes, 1), {}};
+          for (int axis = 0; axis < rank; ++axis) c.in.push_back(random.integer(5, 9));
+          for (int axis = 0; axis < rank; ++axis) c.kernel.push_back(random.integer(1, 5));
+          for (int axis = 0; axis < rank; ++axis) c.strides.push_back(random.integer(1, 2));
+          for (int pad = 0; pad < 2 * rank; ++pad) c.pads.push_back(random.chance(0.3) ? 0 : random.integer(0, 3));
+          compare(c, random, target, static_cast<int>(filters), "few_f32");
+        }
+  });
+}
+
 TEST(Conv, DepthwiseKernelsOfAllCommonSizes) {
   forEachCpuTarget([&](CpuTarget target) {
     RandomTensors random(20);

@@ -10,6 +10,7 @@
 #include "base/interrupt_point.h"
 #include "graph/readers/matrix.h"
 #include "graph/readers/windows.h"
+#include "ops/cpu/convolution/conv_few.h"
 #include "ops/cpu/convolution/conv_grouped.h"
 #include "ops/cpu/convolution/conv_stem.h"
 #include "ops/cpu/convolution/winograd.h"
@@ -374,6 +375,7 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
   const int64_t groups = readers::readGroups(node.attributes);
   if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(node, *weights);
   if (isStem(node, *weights)) return prepareStem(*weights);
+  if (hasFewFilters(node, *weights)) return makeRef<FewWeights>(*weights);
   if (hasFewInGroups(node, *weights)) return makeRef<GroupedWeights>(groupedTable(), *weights);
   const std::optional<PackedForm> form = formOf(node, *weights);
   if (!form) return nullptr;
@@ -383,6 +385,7 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
 
 constexpr Implementation kConv[] = {{"stem_f32", acceptsStem, createStem},
                                     {"grouped_f32", acceptsGrouped, createGrouped},
+                                    {"few_f32", acceptsFew, createFew},
                                     {"conv_bf16", acceptsWordsConv, createWordsConv},
                                     {"conv_f32", acceptsConv, createConv}};
 constexpr Implementation kChannelsFirst[] = {
@@ -397,7 +400,7 @@ std::optional<PackedForm> filterForm(const Node& node, std::span<const Tensor* c
   const bool isConv = node.isOwn("Conv") || node.is("Conv");
   const Tensor* weights = isConv ? filtersOf(node, constants) : nullptr;
   if (!weights || isDepthwise(weights->shape(), readers::readGroups(node.attributes))) return std::nullopt;
-  if (isStem(node, *weights) || hasFewInGroups(node, *weights)) return std::nullopt;
+  if (isStem(node, *weights) || hasFewFilters(node, *weights) || hasFewInGroups(node, *weights)) return std::nullopt;
   return formOf(node, *weights);
 }
 

@@ -126,17 +126,9 @@ class GroupedOp final : public OpKernel {
   }
 
   void run(const OpContext& context) const override {
-    const int64_t rows = shape_.images * shape_.out[0] * shape_.out[1];
     const int64_t steps = shape_.taps() * shape_.groupChannels() * outFloats_ / 8;
-    const int lanes = rows * steps < 50'000 ? 1 : context.lanes;
-    parallelFor(lanes, rows, std::max<int64_t>(1, rows / (lanes * 8)), [&](int64_t begin, int64_t end, int lane) {
-      std::byte* memory = context.scratch + lane * rows_.scratchBytes();
-      BorderedRows::Next next{};
-      for (int64_t row = begin; row < end; ++row) {
-        runRow(context, row, rows_.find(context.in<float>(0), row, next, memory));
-        passWork(steps);
-      }
-    });
+    rows_.forEach(context, rows_.scratchBytes(), steps,
+                  [&](int64_t row, const BorderedRows::Inside& rows, std::byte*) { runRow(context, row, rows); });
   }
 
  private:
@@ -190,14 +182,10 @@ const GroupedTable& groupedTable() { return MAX_CHOOSE_TARGET(kGrouped); }
 
 bool hasFewInGroups(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
-  const int rank = shape.rank();
   const int64_t groups = readers::readGroups(node.attributes), channels = shape[1], lanes = groupedTable().lanes;
   if (!node.isOwn("Conv") || node.input(3) || mayBeNarrow(node) || shape[0] != groups * channels) return false;
   if ((channels != 2 && channels != 4 && channels != 8) || channels >= lanes || shape[0] % lanes != 0) return false;
-  if (shape.product(2, rank - 1) > BorderedRows::kMost) return false;
-  const readers::Windows windows = readers::readWindows(node.attributes, shape.dims().subspan(2));
-  return std::all_of(windows.axes.begin(), windows.axes.end(),
-                     [](const readers::Window& window) { return window.dilation == 1; });
+  return hasBorderedRows(node, shape);
 }
 
 bool acceptsGrouped(const OpRequest& request) {

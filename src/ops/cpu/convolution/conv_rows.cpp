@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "base/align.h"
+#include "graph/readers/windows.h"
 
 namespace max {
 
@@ -55,6 +56,13 @@ BorderedRows::Inside BorderedRows::find(const float* x, int64_t index, Next& nex
              reinterpret_cast<float*>(memory), rows);
   }
   return rows;
+}
+
+bool hasBorderedRows(const Node& node, const Shape& weights) {
+  if (weights.product(2, weights.rank() - 1) > BorderedRows::kMost) return false;
+  const readers::Windows windows = readers::readWindows(node.attributes, weights.dims().subspan(2));
+  return std::all_of(windows.axes.begin(), windows.axes.end(),
+                     [](const readers::Window& window) { return window.dilation == 1; });
 }
 
 }  // namespace max

@@ -140,24 +140,16 @@ class StemOp final : public OpKernel {
   size_t scratchBytes() const override { return static_cast<size_t>(checkedMultiply<int64_t>(laneBytes_, lanes_)); }
 
   void run(const OpContext& context) const override {
-    const int64_t rows = shape_.images * shape_.out[0] * shape_.out[1];
     const int64_t steps = shape_.taps() * shape_.channels * outFloats_ / 8;
-    const int lanes = rows * steps < 50'000 ? 1 : context.lanes;
-    parallelFor(lanes, rows, std::max<int64_t>(1, rows / (lanes * 8)), [&](int64_t begin, int64_t end, int lane) {
-      std::byte* memory = context.scratch + lane * laneBytes_;
-      BorderedRows::Next next{};
-      for (int64_t row = begin; row < end; ++row) {
-        runRow(context, row, next, memory);
-        passWork(steps);
-      }
+    rows_.forEach(context, laneBytes_, steps, [&](int64_t row, const BorderedRows::Inside& rows, std::byte* memory) {
+      runRow(context, row, rows, memory + rows_.scratchBytes());
     });
   }
 
  private:
-  void runRow(const OpContext& context, int64_t index, BorderedRows::Next& next, std::byte* memory) const {
-    const BorderedRows::Inside rows = rows_.find(context.in<float>(0), index, next, memory);
+  void runRow(const OpContext& context, int64_t index, const BorderedRows::Inside& rows, std::byte* memory) const {
     const int64_t at = index * outFloats_;
-    auto* floats = reinterpret_cast<float*>(memory + rows_.scratchBytes());
+    auto* floats = reinterpret_cast<float*>(memory);
     StemRow row{rows.x,
                 nullptr,
                 rows.count,
@@ -240,12 +232,10 @@ bool isStem(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
   const int rank = shape.rank();
   if (!node.isOwn("Conv") || node.input(3) || rank < 4 || shape[1] > kMostChannels) return false;
-  if (readers::readGroups(node.attributes) != 1 || shape.product(2, rank - 1) > BorderedRows::kMost) return false;
+  if (readers::readGroups(node.attributes) != 1) return false;
   if (shape.product(1, rank) > kMostTaps) return false;
   if (mayBeNarrow(node) && shape[0] > kMostBeforeWords) return false;
-  const readers::Windows windows = readers::readWindows(node.attributes, shape.dims().subspan(2));
-  return std::all_of(windows.axes.begin(), windows.axes.end(),
-                     [](const readers::Window& window) { return window.dilation == 1; });
+  return hasBorderedRows(node, shape);
 }
 
 Ref<Prepared> prepareStem(const Tensor& weights) { return makeRef<StemWeights>(stemTable(), weights); }

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+// max.Conv of float32 with few filters: vectors of the input's channels are multiplied by those of each filter.
+#include "ops/cpu/convolution/conv_few.h"
+
+#include <algorithm>
+
+#include "base/interrupt_point.h"
+#include "graph/readers/windows.h"
+#include "ops/cpu/convolution/conv_rows.h"
+#include "ops/cpu/narrow.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "ops/cpu/convolution/conv_few.cpp"
+#include "ops/cpu/dispatch.h"
+#include "ops/cpu/vector-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace max::HWY_NAMESPACE {
+
+namespace hn = hwy::HWY_NAMESPACE;
+
+namespace {
+
+using D = hn::ScalableTag<float>;
+using V = hn::Vec<D>;
+constexpr int64_t kLanes = hn::MaxLanes(D());
+constexpr int kBlock = 4;                      // filters
+constexpr int kPixels = kLanes >= 16 ? 4 : 2;  // so that their sums are in registers
+
+HWY_INLINE void keep(const FewRow& row, int64_t pixel, const float* sums, int64_t filters) {
+  float* out = row.out + pixel * row.pixelSize;
+  for (int64_t f = 0; f < filters; ++f) {
+    const float sum = sums[f] + (row.bias ? row.bias[f] : 0.f);
+    out[f] = std::min(row.high, std::max(row.low, sum));
+  }
+}
+
+#if HWY_TARGET != HWY_SCALAR
+
+using Four = hn::FixedTag<float, 4>;
+
+// Pairs of sums: within blocks of 128 bits, {a, b, a, b}.
+HWY_INLINE V addPairs(V a, V b) {
+  const D d;
+  return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+}
+
+template <class W, class DW = hn::DFromV<W>>
+HWY_INLINE hn::Vec<Four> sumOfBlocks(W v) {
+  if constexpr (hn::MaxLanes(DW()) == 4)
+    return v;
+  else
+    return sumOfBlocks(hn::Add(hn::LowerHalf(v), hn::UpperHalf(hn::Half<DW>(), v)));
+}
+
+template <int kFilters>
+HWY_INLINE void addUp(const V (&sum)[kFilters], float* to) {
+  const D d;
+  const hn::RepartitionToWide<D> d64;
+  const V none = hn::Zero(d);
+  const V ab = addPairs(sum[0], kFilters > 1 ? sum[kFilters > 1 ? 1 : 0] : none);
+  const V cd =
+      kFilters > 2 ? addPairs(sum[kFilters > 2 ? 2 : 0], kFilters > 3 ? sum[kFilters > 3 ? 3 : 0] : none) : none;
+  const auto wideAb = hn::BitCast(d64, ab), wideCd = hn::BitCast(d64, cd);
+  const V low = hn::BitCast(d, hn::InterleaveLower(d64, wideAb, wideCd));
+  const V high = hn::BitCast(d, hn::InterleaveUpper(d64, wideAb, wideCd));
+  hn::StoreU(sumOfBlocks(hn::Add(low, high)), Four(), to);
+}
+
+template <int kFilters, int kCount>
+HWY_INLINE void tile(const FewRow& row, int64_t pixel) {
+  const D d;
+  V sum[kCount][kFilters];
+  MAX_UNROLL for (int p = 0; p < kCount; ++p) MAX_UNROLL for (int f = 0; f < kFilters; ++f) sum[p][f] = hn::Zero(d);
+  for (int64_t r = 0; r < row.rows; ++r) {
+    const float *x = row.x[r] + pixel * row.step, *weights = row.weights[r];
+    const auto add = [&](auto load, int64_t k) HWY_ATTR {
+      V weight[kFilters];
+      MAX_UNROLL for (int f = 0; f < kFilters; ++f) weight[f] = load(weights + f * row.filterFloats + k);
+      MAX_UNROLL for (int p = 0; p < kCount; ++p) {
+        const V value = load(x + p * row.step + k);
+        MAX_UNROLL for (int f = 0; f < kFilters; ++f) sum[p][f] = hn::MulAdd(value, weight[f], sum[p][f]);
+      }
+    };
+    int64_t k = 0;
+    for (; k + kLanes <= row.depth; k += kLanes) add([&](const float* from) HWY_ATTR { return hn::LoadU(d, from); }, k);
+    if (k < row.depth) add([&](const float* from) HWY_ATTR { return loadFirst(d, from, row.depth - k); }, k);
+  }
+  MAX_UNROLL for (int p = 0; p < kCount; ++p) {
+    float sums[kBlock];
+    addUp(sum[p], sums);
+    keep(row, pixel + p, sums, kFilters);
+  }
+}
+
+template <int kFilters>
+void runPixels(const FewRow& row) {
+  int64_t pixel = 0;
+  for (; pixel + kPixels <= row.pixels; pixel += kPixels) tile<kFilters, kPixels>(row, pixel);
+  for (; pixel < row.pixels; ++pixel) tile<kFilters, 1>(row, pixel);
+}
+
+void run(const FewRow& row) {
+  constexpr void (*kRun[])(const FewRow& row) = {runPixels<1>, runPixels<2>, runPixels<3>, runPixels<4>};
+  kRun[row.filters - 1](row);
+}
+
+#else
+
+void run(const FewRow& row) {
+  for (int64_t pixel = 0; pixel < row.pixels; ++pixel) {
+    float sums[kBlock] = {};
+    for (int64_t r = 0; r < row.rows; ++r)
+      for (int64_t f = 0; f < row.filters; ++f)
+        for (int64_t k = 0; k < row.depth; ++k)
+          sums[f] += row.x[r][pixel * row.step + k] * row.weights[r][f * row.filterFloats + k];
+    keep(row, pixel, sums, row.filters);
+  }
+}
+
+#endif
+
+}  // namespace
+
+extern const FewTable kFew;
+constexpr FewTable kFew = {run};
+
+}  // namespace max::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace max {
+
+namespace {
+
+constexpr int64_t kBlockFilters = 4, kFewestChannels = 16;
+
+Ref<FewWeights> weightsOf(const OpRequest& request) {
+  auto* prepared = dynamic_cast<FewWeights*>(request.node.prepared.get());
+  return prepared ? Ref<FewWeights>(prepared) : makeRef<FewWeights>(*request.inputs[1].constant);
+}
+
+class FewOp final : public OpKernel {
+ public:
+  explicit FewOp(const OpRequest& request)
+      : table_(fewTable()),
+        shape_(request.node, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape),
+        rows_(shape_),
+        weights_(weightsOf(request)),
+        activation_(fusedActivation(request.node)),
+        hasBias_(request.has(2)),
+        lanes_(std::max(request.lanes, 1)),
+        outFloats_(checkedMultiply(shape_.out[2], shape_.filters)) {}
+
+  size_t scratchBytes() const override {
+    return static_cast<size_t>(checkedMultiply<int64_t>(rows_.scratchBytes(), lanes_));
+  }
+
+  void run(const OpContext& context) const override {
+    const int64_t steps = shape_.taps() * shape_.channels * outFloats_ / 8;
+    rows_.forEach(context, rows_.scratchBytes(), steps,
+                  [&](int64_t row, const BorderedRows::Inside& rows, std::byte*) { runRow(context, row, rows); });
+  }
+
+ private:
+  void runRow(const OpContext& context, int64_t index, const BorderedRows::Inside& rows) const {
+    const float* weights[BorderedRows::kMost];
+    float* out = context.out<float>() + index * outFloats_;
+    FewRow row{};
+    row.x = rows.x;
+    row.weights = weights;
+    row.rows = rows.count;
+    row.depth = shape_.kernel[2] * shape_.channels;
+    row.filterFloats = weights_->filterFloats();
+    row.step = shape_.stride[2] * shape_.channels;
+    row.pixels = shape_.out[2];
+    row.pixelSize = shape_.filters;
+    row.low = activation_.low;
+    row.high = activation_.high;
+    for (int64_t filter = 0; filter < shape_.filters; filter += kBlockFilters) {
+      for (int64_t r = 0; r < rows.count; ++r) weights[r] = weights_->row(filter, rows.numbers[r]);
+      row.filters = std::min(kBlockFilters, shape_.filters - filter);
+      row.bias = hasBias_ ? context.in<float>(2) + filter : nullptr;
+      row.out = out + filter;
+      table_.run(row);
+    }
+    if (activation_.function) applyActivation(activation_, out, outFloats_);
+  }
+
+  const FewTable& table_;
+  ConvShape shape_;
+  BorderedRows rows_;
+  Ref<FewWeights> weights_;
+  Activation activation_;
+  bool hasBias_;
+  int lanes_;
+  int64_t outFloats_;  // of a row of the output
+};
+
+}  // namespace
+
+FewWeights::FewWeights(const Tensor& weights) {
+  const Shape& shape = weights.shape();
+  const int64_t filters = shape[0], channels = shape[1], taps = shape.product(2, shape.rank());
+  filterFloats_ = taps * channels;
+  rowFloats_ = shape[shape.rank() - 1] * channels;
+  values_ = Tensor::allocate(DType::Float32, Shape({weights.count()}));
+  auto* to = static_cast<float*>(values_->mutableData());
+  const float* from = weights.as<float>();
+  for (int64_t filter = 0; filter < filters; ++filter, from += filterFloats_)
+    for (int64_t tap = 0; tap < taps; ++tap)
+      for (int64_t c = 0; c < channels; ++c) *to++ = from[c * taps + tap];
+}
+
+const FewTable& fewTable() { return MAX_CHOOSE_TARGET(kFew); }
+
+bool hasFewFilters(const Node& node, const Tensor& weights) {
+  const Shape& shape = weights.shape();
+  if (!node.isOwn("Conv") || node.input(3) || mayBeNarrow(node) || readers::readGroups(node.attributes) != 1)
+    return false;
+  if (shape[0] > kMostFewFilters || shape[1] < kFewestChannels) return false;
+  return hasBorderedRows(node, shape);
+}
+
+bool acceptsFew(const OpRequest& request) {
+  return dynamic_cast<const FewWeights*>(request.node.prepared.get()) && !request.has(3) && areFloats(request);
+}
+
+std::unique_ptr<OpKernel> createFew(const OpRequest& request) { return std::make_unique<FewOp>(request); }
+
+}  // namespace max
+#endif
