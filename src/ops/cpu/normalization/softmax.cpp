@@ -7,6 +7,7 @@
 
 #include "graph/readers/normalization.h"
 #include "ops/cpu/grain.h"
+#include "ops/cpu/movement/transpose_tile.h"
 #include "ops/cpu/streamed.h"
 #include "ops/families.h"
 
@@ -16,6 +17,7 @@ namespace {
 
 constexpr int64_t kColumns = 512;                             // lines processed together
 constexpr int64_t kLeastStreamed = 64, kMostStreamed = 8192;  // elements of a line that stays in a cache
+constexpr int64_t kFewElements = 8;                           // of a line, which would fill a part of a vector
 constexpr int64_t kElementsPerPart = 4096;                    // worth a thread
 
 int axisOf(const OpRequest& request) {
@@ -36,7 +38,9 @@ class SoftmaxOp final : public OpKernel {
   size_t scratchBytes() const override { return static_cast<size_t>(lanes_ * laneFloats()) * sizeof(float); }
   void run(const OpContext& context) const override {
     if (outer_ * size_ * inner_ == 0) return;
-    if (inner_ == 1)
+    if (inner_ == 1 && isShort())
+      runShortRows(context);
+    else if (inner_ == 1)
       runRows(context);
     else
       runColumns(context);
@@ -46,7 +50,32 @@ class SoftmaxOp final : public OpKernel {
   bool mayStream() const {
     return size_ > kLeastStreamed && size_ <= kMostStreamed && outer_ * size_ * 4 >= kStreamedBytes;
   }
-  int64_t laneFloats() const { return inner_ > 1 ? 2 * kColumns : mayStream() ? size_ : 0; }
+  bool isShort() const { return size_ <= kFewElements && outer_ >= 2 * kFewElements; }
+  int64_t laneFloats() const {
+    if (inner_ > 1) return 2 * kColumns;
+    return isShort() ? (2 + size_) * kColumns : mayStream() ? size_ : 0;
+  }
+
+  // Some rows at once become columns and rows again.
+  void runShortRows(const OpContext& context) const {
+    constexpr int64_t kSize = sizeof(float);
+    const int64_t blocks = (outer_ + kColumns - 1) / kColumns;
+    const auto body = [&](int64_t begin, int64_t end, int lane) {
+      float* scratch = reinterpret_cast<float*>(context.scratch) + lane * laneFloats();
+      float* columns = scratch + 2 * kColumns;
+      for (int64_t block = begin; block < end; ++block) {
+        const int64_t first = block * kColumns, rows = std::min(kColumns, outer_ - first);
+        const auto* from = reinterpret_cast<const std::byte*>(context.in<float>(0) + first * size_);
+        auto* to = reinterpret_cast<std::byte*>(context.out<float>() + first * size_);
+        auto* between = reinterpret_cast<std::byte*>(columns);
+        transposeTiles(kSize, from, size_ * kSize, between, rows * kSize, rows, size_);
+        table_.columns(columns, columns, size_, rows, rows, scratch, logarithm_);
+        transposeTiles(kSize, between, rows * kSize, to, size_ * kSize, size_, rows);
+      }
+    };
+    context.parallelFor(blocks, grainOf(kElementsPerPart, {size_, kColumns}), body);
+  }
+
   void runRows(const OpContext& context) const {
     const float* x = context.in<float>(0);
     float* y = context.out<float>();
