@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "ops/cpu/convolution/conv_few.h"
 #include "ops/cpu/convolution/conv_grouped.h"
+#include "ops/cpu/convolution/conv_stem.h"
 #include "weights_harness.h"
 
 namespace max {
@@ -142,6 +144,25 @@ TEST(Conv, StemsOfVideosMatchReference) {
                      {1, 1, 1},
                      pads};
           compare(c, random, target, i++, "stem_f32");
+        }
+  });
+}
+
+// Rows of one to many segments, of one vector of filters and of few channels.
+TEST(Conv, LongRowsMatchReference) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(29);
+    for (int64_t width : {63, 640, 9000})
+      for (int64_t stride : {1, 2})
+        for (int64_t pad : {0, 3}) {
+          if (testing::Test::HasFatalFailure()) return;
+          const int64_t lanes = stemTable().lanes;
+          const ConvCase fewChannels{1, 1, 2, 21, 1, {width}, {7}, {stride}, {1}, {pad, pad}};
+          compare(fewChannels, random, target, 2, "stem_f32");
+          const ConvCase fewFilters{1, 1, 24, 3, 1, {width}, {5}, {stride}, {1}, {pad, pad}};
+          compare(fewFilters, random, target, 2, "few_f32");
+          const ConvCase oneVector{2, 1, 19, lanes, 1, {3, width / 3}, {3, 5}, {1, stride}, {1, 1}, {1, pad, 1, pad}};
+          if (lanes > kMostFewFilters) compare(oneVector, random, target, 2, "stem_f32");
         }
   });
 }

@@ -159,32 +159,32 @@ class FewOp final : public OpKernel {
   void run(const OpContext& context) const override {
     const int64_t steps = shape_.taps() * shape_.channels * outFloats_ / 8;
     rows_.forEach(context, rows_.scratchBytes(), steps,
-                  [&](int64_t row, const BorderedRows::Inside& rows, std::byte*) { runRow(context, row, rows); });
+                  [&](const BorderedRows::Segment& segment, std::byte*) { runSegment(context, segment); });
   }
 
  private:
-  void runRow(const OpContext& context, int64_t index, const BorderedRows::Inside& rows) const {
+  void runSegment(const OpContext& context, const BorderedRows::Segment& segment) const {
     const float* weights[BorderedRows::kMost];
-    float* out = context.out<float>() + index * outFloats_;
+    float* out = context.out<float>() + segment.begin * shape_.filters;
     FewRow row{};
-    row.x = rows.x;
+    row.x = segment.x;
     row.weights = weights;
-    row.rows = rows.count;
+    row.rows = segment.count;
     row.depth = shape_.kernel[2] * shape_.channels;
     row.filterFloats = weights_->filterFloats();
     row.step = shape_.stride[2] * shape_.channels;
-    row.pixels = shape_.out[2];
+    row.pixels = segment.pixels;
     row.pixelSize = shape_.filters;
     row.low = activation_.low;
     row.high = activation_.high;
     for (int64_t filter = 0; filter < shape_.filters; filter += kBlockFilters) {
-      for (int64_t r = 0; r < rows.count; ++r) weights[r] = weights_->row(filter, rows.numbers[r]);
+      for (int64_t r = 0; r < segment.count; ++r) weights[r] = weights_->row(filter, segment.numbers[r]);
       row.filters = std::min(kBlockFilters, shape_.filters - filter);
       row.bias = hasBias_ ? context.in<float>(2) + filter : nullptr;
       row.out = out + filter;
       table_.run(row);
     }
-    if (activation_.function) applyActivation(activation_, out, outFloats_);
+    if (activation_.function) applyActivation(activation_, out, segment.pixels * shape_.filters);
   }
 
   const FewTable& table_;

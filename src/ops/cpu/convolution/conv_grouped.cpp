@@ -128,26 +128,26 @@ class GroupedOp final : public OpKernel {
   void run(const OpContext& context) const override {
     const int64_t steps = shape_.taps() * shape_.groupChannels() * outFloats_ / 8;
     rows_.forEach(context, rows_.scratchBytes(), steps,
-                  [&](int64_t row, const BorderedRows::Inside& rows, std::byte*) { runRow(context, row, rows); });
+                  [&](const BorderedRows::Segment& segment, std::byte*) { runSegment(context, segment); });
   }
 
  private:
-  void runRow(const OpContext& context, int64_t index, const BorderedRows::Inside& rows) const {
+  void runSegment(const OpContext& context, const BorderedRows::Segment& segment) const {
     const float *x[BorderedRows::kMost], *weights[BorderedRows::kMost];
-    float* out = context.out<float>() + index * outFloats_;
+    float* out = context.out<float>() + segment.begin * shape_.filters;
     GroupedRow row{
-        x,       weights, rows.count,      shape_.kernel[2], shape_.channels, shape_.stride[2], shape_.out[2],
+        x,       weights, segment.count,   shape_.kernel[2], shape_.channels, shape_.stride[2], segment.pixels,
         nullptr, nullptr, activation_.low, activation_.high};
     for (int64_t filter = 0; filter < shape_.filters; filter += table_.lanes) {
-      for (int64_t r = 0; r < rows.count; ++r) {
-        x[r] = rows.x[r] + filter;
-        weights[r] = weights_->row(filter, rows.numbers[r]);
+      for (int64_t r = 0; r < segment.count; ++r) {
+        x[r] = segment.x[r] + filter;
+        weights[r] = weights_->row(filter, segment.numbers[r]);
       }
       row.bias = hasBias_ ? context.in<float>(2) + filter : nullptr;
       row.out = out + filter;
       table_.run(row, shape_.groupChannels());
     }
-    if (activation_.function) applyActivation(activation_, out, outFloats_);
+    if (activation_.function) applyActivation(activation_, out, segment.pixels * shape_.filters);
   }
 
   const GroupedTable& table_;

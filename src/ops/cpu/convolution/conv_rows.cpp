@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/cpu/convolution/conv_rows.h"
 
-#include <algorithm>
 #include <cstring>
 
 #include "base/align.h"
@@ -9,53 +8,79 @@
 
 namespace max {
 
+namespace {
+
+constexpr int64_t kCopyBytes = 64 << 10;  // of a row; then it is still in a cache when it is read
+constexpr int64_t kFewestPixels = 64;     // of a segment
+constexpr int64_t kSegmentsPerLane = 4;
+
+int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
 BorderedRows::BorderedRows(const ConvShape& shape)
-    : shape_(shape),
-      copies_(shape.before[2] > 0 || shape.after[2] > 0),
-      rowFloats_(checkedMultiply(checkedAdd(shape.in[2], shape.before[2] + shape.after[2]), shape.channels)) {
+    : shape_(shape), copies_(shape.before[2] > 0 || shape.after[2] > 0), fewestSegments_(1) {
+  const int64_t pixelBytes = checkedMultiply<int64_t>(4 * shape.stride[2], shape.channels);
+  const int64_t most = std::max(kFewestPixels, kCopyBytes / std::max<int64_t>(pixelBytes, 1));
+  if (copies_) fewestSegments_ = std::max<int64_t>(ceilDiv(shape.out[2], most), 1);
+  const int64_t pixels = ceilDiv(shape.out[2], fewestSegments_);
+  copyFloats_ = checkedMultiply(checkedAdd(checkedMultiply(pixels, shape.stride[2]), shape.kernel[2]), shape.channels);
   const int64_t rows = shape.kernel[0] * shape.kernel[1];
-  scratchBytes_ = copies_ ? alignUp(checkedMultiply<int64_t>(4 * rows, rowFloats_)) : 0;
+  scratchBytes_ = copies_ ? alignUp(checkedMultiply<int64_t>(4 * rows, copyFloats_)) : 0;
 }
 
-void BorderedRows::copyRow(const float* from, float* to) const {
-  const int64_t before = shape_.before[2] * shape_.channels, width = shape_.in[2] * shape_.channels;
-  std::fill_n(to, before, 0.f);
-  std::memcpy(to + before, from, static_cast<size_t>(width) * sizeof(float));
-  std::fill(to + before + width, to + rowFloats_, 0.f);
+int64_t BorderedRows::segmentsFor(int64_t rows, int lanes) const {
+  const int64_t wanted = lanes > 1 && rows > 0 ? ceilDiv(lanes * kSegmentsPerLane, rows) : 1;
+  return std::max(fewestSegments_, std::clamp<int64_t>(wanted, 1, std::max<int64_t>(shape_.out[2] / kFewestPixels, 1)));
 }
 
-// The rows of one tap of the first axis.
-void BorderedRows::addSlice(const float* x, int64_t slice, int64_t top, int64_t tap, int64_t& next, float* copies,
-                            Inside& rows) const {
+// `count` pixels from `first` on, which may lie outside.
+void BorderedRows::copyRow(const float* from, int64_t first, int64_t count, float* to) const {
+  const int64_t before = std::clamp<int64_t>(-first, 0, count);
+  const int64_t inside = std::clamp<int64_t>(shape_.in[2] - std::max<int64_t>(first, 0), 0, count - before);
+  std::fill_n(to, before * shape_.channels, 0.f);
+  to += before * shape_.channels;
+  if (inside > 0)
+    std::memcpy(to, from + (first + before) * shape_.channels,
+                static_cast<size_t>(inside * shape_.channels) * sizeof(float));
+  std::fill_n(to + inside * shape_.channels, (count - before - inside) * shape_.channels, 0.f);
+}
+
+// The rows of one tap of the first axis. `first`: the pixel of the input where the segment begins.
+void BorderedRows::addSlice(const float* x, int64_t slice, int64_t top, int64_t tap, int64_t first, Copies& copies,
+                            Segment& segment) const {
   const int64_t last = std::min(top + shape_.kernel[1], shape_.in[1]);
+  int64_t& next = copies.next[static_cast<size_t>(tap)];
   for (int64_t h = std::max<int64_t>(top, 0); h < last; ++h) {
     const int64_t number = slice * shape_.in[1] + h;
     const float* from = x + number * shape_.in[2] * shape_.channels;
-    if (copies_) {
-      float* copy = copies + (tap * shape_.kernel[1] + h % shape_.kernel[1]) * rowFloats_;
-      if (number >= next) {
-        copyRow(from, copy);
-        next = number + 1;
-      }
-      from = copy;
+    float* copy = copies.memory + (tap * shape_.kernel[1] + h % shape_.kernel[1]) * copyFloats_;
+    if (copies_ && number >= next) {
+      copyRow(from, first, (segment.pixels - 1) * shape_.stride[2] + shape_.kernel[2], copy);
+      next = number + 1;
     }
-    rows.x[rows.count] = from;
-    rows.numbers[rows.count++] = tap * shape_.kernel[1] + h - top;
+    segment.x[segment.count] = copies_ ? copy : from + first * shape_.channels;
+    segment.numbers[segment.count++] = tap * shape_.kernel[1] + h - top;
   }
 }
 
-BorderedRows::Inside BorderedRows::find(const float* x, int64_t index, Next& next, std::byte* memory) const {
-  const int64_t outSlice = index / shape_.out[1], image = outSlice / shape_.out[0];
+BorderedRows::Segment BorderedRows::find(const float* x, int64_t task, int64_t segments, Copies& copies) const {
+  const int64_t h = task % shape_.out[1], strip = task / shape_.out[1];
+  const int64_t outSlice = strip / segments, column = strip % segments, width = shape_.out[2];
+  const int64_t begin = column * width / segments, end = (column + 1) * width / segments;
+  if (strip != copies.strip) copies.next = {};
+  copies.strip = strip;
   const int64_t front = outSlice % shape_.out[0] * shape_.stride[0] - shape_.before[0];
-  const int64_t top = index % shape_.out[1] * shape_.stride[1] - shape_.before[1];
-  Inside rows;
+  const int64_t top = h * shape_.stride[1] - shape_.before[1], first = begin * shape_.stride[2] - shape_.before[2];
+  Segment segment;
+  segment.begin = (outSlice * shape_.out[1] + h) * width + begin;
+  segment.pixels = end - begin;
   for (int64_t tap = 0; tap < shape_.kernel[0]; ++tap) {
     const int64_t slice = front + tap;
     if (slice < 0 || slice >= shape_.in[0]) continue;
-    addSlice(x, image * shape_.in[0] + slice, top, tap, next[static_cast<size_t>(tap)],
-             reinterpret_cast<float*>(memory), rows);
+    addSlice(x, outSlice / shape_.out[0] * shape_.in[0] + slice, top, tap, first, copies, segment);
   }
-  return rows;
+  return segment;
 }
 
 bool hasBorderedRows(const Node& node, const Shape& weights) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of a convolution's input, copied with their borders unless they have none.
+// Rows of a convolution's input, copied with their borders unless they have none. Long rows are cut into segments.
 #pragma once
 
 #include <algorithm>
@@ -17,44 +17,48 @@ class BorderedRows {
  public:
   static constexpr int64_t kMost = 64;
 
-  // Those inside of the input for a row of output pixels.
-  struct Inside {
-    const float* x[kMost];
+  // What a segment of a row of output pixels reads.
+  struct Segment {
+    int64_t begin, pixels;   // of the output, counted over all images
+    const float* x[kMost];   // rows inside of the input, at what the first pixel reads
     int64_t numbers[kMost];  // of the kernel rows
-    int64_t count = 0;
+    int64_t count = 0;       // of rows
   };
 
   explicit BorderedRows(const ConvShape& shape);
   int64_t scratchBytes() const { return scratchBytes_; }  // of a lane
-  // Calls body(index, rows, memory) for each row of the output; the memory of a lane begins with the copies of rows.
+  // Calls body(segment, memory) for the whole output; the memory of a lane begins with the copies of rows.
   template <class Body>
   void forEach(const OpContext& context, int64_t laneBytes, int64_t stepsPerRow, Body body) const {
-    const int64_t rows = shape_.images * shape_.out[0] * shape_.out[1];
+    const int64_t rows = shape_.out[2] > 0 ? shape_.images * shape_.out[0] * shape_.out[1] : 0;
     const int lanes = rows * stepsPerRow < 50'000 ? 1 : context.lanes;
-    parallelFor(lanes, rows, std::max<int64_t>(1, rows / (lanes * 8)), [&](int64_t begin, int64_t end, int lane) {
+    const int64_t segments = segmentsFor(rows, lanes), tasks = rows * segments;
+    parallelFor(lanes, tasks, std::max<int64_t>(1, tasks / (lanes * 8)), [&](int64_t begin, int64_t end, int lane) {
       std::byte* memory = context.scratch + lane * laneBytes;
-      Next next{};
-      for (int64_t row = begin; row < end; ++row) {
-        body(row, find(context.in<float>(0), row, next, memory), memory);
-        passWork(stepsPerRow);
+      Copies copies{reinterpret_cast<float*>(memory), -1, {}};
+      for (int64_t task = begin; task < end; ++task) {
+        body(find(context.in<float>(0), task, segments, copies), memory);
+        passWork(stepsPerRow / segments);
       }
     });
   }
 
  private:
-  // For each tap of the first axis: the first row of the input, counted over all images, that was not copied.
-  using Next = std::array<int64_t, kMost>;
+  struct Copies {
+    float* memory;
+    int64_t strip;                    // segments below each other
+    std::array<int64_t, kMost> next;  // for each tap of the first axis: the first row, over all images, not copied
+  };
 
-  // `index`: of the row of the output, counted over all images. `next` is zeros at first; the memory keeps copies of
-  // rows for the next call, of a later row.
-  Inside find(const float* x, int64_t index, Next& next, std::byte* memory) const;
-  void addSlice(const float* x, int64_t slice, int64_t top, int64_t tap, int64_t& next, float* copies,
-                Inside& rows) const;
-  void copyRow(const float* from, float* to) const;
+  int64_t segmentsFor(int64_t rows, int lanes) const;
+  Segment find(const float* x, int64_t task, int64_t segments, Copies& copies) const;
+  void addSlice(const float* x, int64_t slice, int64_t top, int64_t tap, int64_t first, Copies& copies,
+                Segment& segment) const;
+  void copyRow(const float* from, int64_t first, int64_t count, float* to) const;
 
   ConvShape shape_;
   bool copies_;
-  int64_t rowFloats_, scratchBytes_;
+  int64_t fewestSegments_, copyFloats_, scratchBytes_;
 };
 
 // Whether they serve a convolution of the compiler's with such weights.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// max.Conv with few channels in float32: each element of the input is multiplied by a vector of filters. Rows of the
-// input are copied with their borders, unless they have none.
+// max.Conv with few channels, or with one vector of filters, in float32: each element of the input is multiplied by a
+// vector of filters. Rows of the input are copied with their borders, unless they have none.
 #include "ops/cpu/convolution/conv_stem.h"
 
 #include <algorithm>
@@ -8,7 +8,9 @@
 #include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
+#include "ops/cpu/convolution/conv_few.h"
 #include "ops/cpu/convolution/conv_rows.h"
+#include "ops/cpu/convolution/winograd.h"
 #include "ops/cpu/narrow.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -141,21 +143,21 @@ class StemOp final : public OpKernel {
 
   void run(const OpContext& context) const override {
     const int64_t steps = shape_.taps() * shape_.channels * outFloats_ / 8;
-    rows_.forEach(context, laneBytes_, steps, [&](int64_t row, const BorderedRows::Inside& rows, std::byte* memory) {
-      runRow(context, row, rows, memory + rows_.scratchBytes());
+    rows_.forEach(context, laneBytes_, steps, [&](const BorderedRows::Segment& segment, std::byte* memory) {
+      runSegment(context, segment, memory + rows_.scratchBytes());
     });
   }
 
  private:
-  void runRow(const OpContext& context, int64_t index, const BorderedRows::Inside& rows, std::byte* memory) const {
-    const int64_t at = index * outFloats_;
+  void runSegment(const OpContext& context, const BorderedRows::Segment& segment, std::byte* memory) const {
+    const int64_t at = segment.begin * shape_.filters, count = segment.pixels * shape_.filters;
     auto* floats = reinterpret_cast<float*>(memory);
-    StemRow row{rows.x,
+    StemRow row{segment.x,
                 nullptr,
-                rows.count,
+                segment.count,
                 shape_.kernel[2] * shape_.channels,
                 shape_.stride[2] * shape_.channels,
-                shape_.out[2],
+                segment.pixels,
                 0,
                 shape_.filters,
                 nullptr,
@@ -164,22 +166,22 @@ class StemOp final : public OpKernel {
                 activation_.low,
                 activation_.high};
     if (!activation_.function)
-      return runBlocks(context, row, rows, writesNarrow_ ? nullptr : context.out<float>() + at,
+      return runBlocks(context, row, segment, writesNarrow_ ? nullptr : context.out<float>() + at,
                        writesNarrow_ ? context.out<uint16_t>() + at : nullptr);
     float* out = writesNarrow_ ? floats : context.out<float>() + at;
-    runBlocks(context, row, rows, out, nullptr);
+    runBlocks(context, row, segment, out, nullptr);
     if (writesNarrow_)
-      bfloat16GemmTable()->narrowFunction(activation_, {out, 0, 1, outFloats_, context.out<uint16_t>() + at, 0, {}, 0});
+      bfloat16GemmTable()->narrowFunction(activation_, {out, 0, 1, count, context.out<uint16_t>() + at, 0, {}, 0});
     else
-      applyActivation(activation_, out, outFloats_);
+      applyActivation(activation_, out, count);
   }
 
-  void runBlocks(const OpContext& context, StemRow row, const BorderedRows::Inside& rows, float* out,
+  void runBlocks(const OpContext& context, StemRow row, const BorderedRows::Segment& segment, float* out,
                  uint16_t* narrow) const {
     const float* weights[BorderedRows::kMost];
     row.weights = weights;
     for (int64_t filter = 0; filter < shape_.filters; filter += table_.blockFilters) {
-      for (int64_t r = 0; r < row.rows; ++r) weights[r] = weights_->row(filter, rows.numbers[r]);
+      for (int64_t r = 0; r < row.rows; ++r) weights[r] = weights_->row(filter, segment.numbers[r]);
       row.filters = std::min(table_.blockFilters, shape_.filters - filter);
       row.bias = hasBias_ ? context.in<float>(2) + filter : nullptr;
       row.out = out ? out + filter : nullptr;
@@ -230,12 +232,11 @@ const StemTable& stemTable() { return MAX_CHOOSE_TARGET(kStem); }
 
 bool isStem(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
-  const int rank = shape.rank();
-  if (!node.isOwn("Conv") || node.input(3) || rank < 4 || shape[1] > kMostChannels) return false;
-  if (readers::readGroups(node.attributes) != 1) return false;
-  if (shape.product(1, rank) > kMostTaps) return false;
-  if (mayBeNarrow(node) && shape[0] > kMostBeforeWords) return false;
-  return hasBorderedRows(node, shape);
+  if (!node.isOwn("Conv") || node.input(3) || readers::readGroups(node.attributes) != 1) return false;
+  if (shape.product(1, shape.rank()) > kMostTaps || !hasBorderedRows(node, shape)) return false;
+  if (shape[1] <= kMostChannels) return !mayBeNarrow(node) || shape[0] <= kMostBeforeWords;
+  const bool isOneVector = shape[0] > kMostFewFilters && shape[0] <= stemTable().lanes;
+  return isOneVector && !mayBeNarrow(node) && winogradSide(node, weights) == 0;
 }
 
 Ref<Prepared> prepareStem(const Tensor& weights) { return makeRef<StemWeights>(stemTable(), weights); }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first convolution of networks for images, which reads a few channels: a product would have too little to do for
-// what it costs to find its rows.
+// what it costs to find its rows. Likewise those of one vector of filters.
 #pragma once
 
 #include "ops/cpu/convolution/conv_shape.h"
@@ -46,7 +46,7 @@ class StemWeights : public Prepared {
   Ref<Tensor> values_;
 };
 
-// Whether a convolution has so few channels, and a form that is worth it.
+// Whether a convolution has so few channels or filters, and a form that is worth it.
 bool isStem(const Node& node, const Tensor& weights);
 Ref<Prepared> prepareStem(const Tensor& weights);
 bool acceptsStem(const OpRequest& request);
