@@ -120,6 +120,12 @@ def quantised_products():
             scalar([0], np.int8), scalar([0.01]), scalar([0], np.int8)]
     yield Case("DynamicQuantizeLSTM", lstm, outputs=(0, 1, 2), constants=(1, 2, 3, 8, 9, 10, 11), hidden_size=6,
                tolerance=3e-2)
+    for directions, label in ((1, "columns"), (2, "columns of two directions")):
+        per_column = [np.abs(floats(directions, 24, scale=0.01)), np.zeros((directions, 24), np.int8)]
+        lstm = [floats(4, 2, 8), signed(directions, 8, 24), signed(directions, 6, 24), floats(directions, 48), None, None, None, None,
+                *per_column, *per_column]
+        yield Case("DynamicQuantizeLSTM", lstm, outputs=(0, 1, 2), constants=(1, 2, 3, 8, 9, 10, 11), hidden_size=6,
+                   direction="forward" if directions == 1 else "bidirectional", tolerance=3e-2, label=label)
 
 
 def few_bits():

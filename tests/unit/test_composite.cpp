@@ -33,6 +33,29 @@ TEST(Composite, PartsCarryTheNameOfTheNode) {
   }
 }
 
+// What becomes constant at load is limited, and a layer whose weights are not constant is slow.
+TEST(Composite, WeightsOfQuantisedLayersAreFloatsOnce) {
+  for (const SymbolicShape& scales : {SymbolicShape{1}, SymbolicShape{1, 24}}) {
+    const Ref<Graph> graph = makeRef<Graph>("g");
+    const auto input = [&](DType dtype, SymbolicShape dims) {
+      return graph->addInput(concat("i", graph->inputs().size()), TensorType::of(dtype, std::move(dims)));
+    };
+    Value *x = input(DType::Float32, {4, 2, 8}), *w = input(DType::Int8, {1, 8, 24});
+    Value *r = input(DType::Int8, {1, 6, 24}), *scale = input(DType::Float32, scales),
+          *zero = input(DType::Int8, scales);
+    const std::string names[] = {"y"};
+    addOperator(*graph, "com.microsoft", "DynamicQuantizeLSTM",
+                {x, w, r, nullptr, nullptr, nullptr, nullptr, nullptr, scale, zero, scale, zero},
+                attributesOf({{"hidden_size", int64_t{6}}}), names, "lstm");
+    size_t floats = 0;
+    for (const Node* node : graph->nodes())
+      for (const Value* output : node->outputs)
+        floats += output && output->type.dtype == DType::Float32 && output->type.dims.size() == 3 &&
+                  concat(output->type).find("24") != std::string::npos;
+    EXPECT_EQ(floats, 2u);
+  }
+}
+
 void expectFailure(Graph& graph, std::string_view op, Values inputs, Attributes attributes, const std::string& text) {
   const size_t nodes = graph.nodes().size();
   const std::string names[] = {""};

@@ -209,13 +209,17 @@ void expandMatMulNBits(Expansion& e) {
   e.setOutput(0, e.has(5) ? e.add(result, e.input(5)) : result);
 }
 
-// Weights are [directions, inputs, 4 * hidden]; one scale per direction or per column.
+// Weights are [directions, inputs, 4 * hidden]; one scale per direction or per column. They are turned round as bytes,
+// and made float32 by one operator: what becomes constant at load is limited.
 Value* lstmWeights(Expansion& e, size_t at, size_t scaleAt) {
-  const auto wide = [&](Value* value) {
-    return e.rank(value) == 1 ? e.unsqueeze(value, {1, 2}) : e.unsqueeze(value, {1});
-  };
-  Value* centred = e.sub(e.cast(e.input(at), DType::Float32), wide(e.cast(e.input(scaleAt + 1), DType::Float32)));
-  return e.transpose(e.mul(centred, wide(e.input(scaleAt))), {0, 2, 1});
+  Value *weights = e.transpose(e.input(at), {0, 2, 1}), *scale = e.input(scaleAt), *zero = e.input(scaleAt + 1);
+  if (e.rank(scale) == 1) return e.op("DequantizeLinear", {weights, scale, zero}, attributesOf({{"axis", int64_t{0}}}));
+  const Extent directions = e.dim(scale, 0);
+  if (directions.isKnown() && directions.number == 1)
+    return e.op("DequantizeLinear", {weights, e.squeeze(scale, {0}), e.squeeze(zero, {0})},
+                attributesOf({{"axis", int64_t{1}}}));
+  Value* centred = e.sub(e.cast(weights, DType::Float32), e.unsqueeze(e.cast(zero, DType::Float32), {2}));
+  return e.mul(centred, e.unsqueeze(scale, {2}));
 }
 
 void expandDynamicQuantizeLSTM(Expansion& e) {
