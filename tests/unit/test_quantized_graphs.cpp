@@ -92,6 +92,16 @@ TEST(QuantizedGraphs, ConvolutionsWorkOnIntegers) {
       }
 }
 
+TEST(QuantizedGraphs, GroupsOfFourFiltersWorkOnChannelsLast) {
+  const auto build = [&](QuantizedBuilder& q) {
+    Value* x = q.input({1, 16, 7, 9});
+    Attributes attributes = padded();
+    attributes.set("group", int64_t{4});
+    q.b.output(q.both(q.b.op("Conv", {x, q.weights({16, 4, 3, 3}, 0), q.bias(16)}, attributes)));
+  };
+  EXPECT_EQ(run(build, {{1, 16, 7, 9}}), "DequantizeLinear QuantizeLinear Transpose*2 max.QLinearConv");
+}
+
 TEST(QuantizedGraphs, ActivationsBecomeLimits) {
   for (const char* op : {"Relu", "Clip"}) {
     const auto build = [&](QuantizedBuilder& q) {

@@ -119,7 +119,7 @@ bool lowerConvTranspose(Rewriter& rewriter, Node& node) {
 
 // Integer convolutions; input `w` is the weights, `zeros` their zero points.
 bool lowerIntegerConv(Rewriter& rewriter, Node& node, size_t w, size_t zeros) {
-  constexpr int64_t kWorthAPanel = 8, kMostDepth = 1 << 16, kMostTaps = 1 << 12;  // for kernels on this layout
+  constexpr int64_t kWorthAPanel = 4, kMostDepth = 1 << 16, kMostTaps = 1 << 12;  // for kernels on this layout
   const Value *weights = node.input(w), *points = node.input(zeros);
   if (!weights->constant || (points && !points->constant) || !isRanked(node.input(0))) return false;
   const Shape& shape = weights->constant->shape();
