@@ -38,8 +38,7 @@ void AbsentLanes::report(int64_t begin, int64_t now) noexcept {
 }
 
 int AbsentLanes::leaves(int lanes, int64_t now) noexcept {
-  if (now < end_.load(std::memory_order_relaxed))
-    return std::max(lanes - absent_.load(std::memory_order_relaxed), 1);
+  if (now < end_.load(std::memory_order_relaxed)) return std::max(lanes - absent_.load(std::memory_order_relaxed), 1);
   resting_.store(false, std::memory_order_relaxed);
   return lanes;
 }

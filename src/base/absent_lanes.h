@@ -41,7 +41,8 @@ class RunClock {
 
  private:
   int64_t begin_ = 0, waited_ = 0;  // of the run
-  // When the thread's use of the processor was looked at last: that takes a system call, and so is done once in a while.
+  // When the thread's use of the processor was looked at last: that takes a system call, and so is done once in a
+  // while.
   int64_t looked_ = 0;
   int64_t ran_ = 0;  // until then
   int64_t stops_ = 0;

@@ -52,8 +52,6 @@ constexpr Pass kPasses[] = {
     {"group", "Products of one factor with several weights become one on an accelerator", groupProducts,
      PassScope::Target},
     {"place", "Nodes that the session's accelerator can run are prepared for it", placeNodes, PassScope::Target},
-    {"widen", "Convolutions with few columns get those of several pixels or groups", widenConvolutions,
-     PassScope::Target},
     {"legalise", "float16 and bfloat16 are computed in float32 where kernels need it", legaliseTypes, PassScope::Target,
      true},
     {"fold", "Constants whose type changed", foldConstants, PassScope::Target},

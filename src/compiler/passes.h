@@ -31,7 +31,6 @@ void fuseElementwise(Rewriter& rewriter);
 void countSelections(Rewriter& rewriter);
 void groupProducts(Rewriter& rewriter);
 void placeNodes(Rewriter& rewriter);
-void widenConvolutions(Rewriter& rewriter);
 void legaliseTypes(Rewriter& rewriter);
 void prepareWeights(Rewriter& rewriter);
 void narrowValues(Rewriter& rewriter);

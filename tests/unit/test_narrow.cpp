@@ -447,6 +447,25 @@ struct Network {
   }
 };
 
+// Convolutions whose products would fill a part of a vector: the one of eight filters, and the one in groups of four.
+TEST(Narrow, ConvolutionsOfFewColumnsStayFloats) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  const auto build = [](test::Builder& b) {
+    Value* x = b.input({1, 64, 9, 9});
+    b.output(b.op("Conv", {x, b.random({8, 64, 3, 3})}));
+    b.output(b.op("Conv", {x, b.random({64, 4, 3, 3})}, test::attrs({{"group", int64_t{16}}})));
+    b.output(b.op("Conv", {x, b.random({64, 64, 1, 1})}));
+  };
+  const Shape shape{1, 64, 9, 9};
+  const Network medium(build, shape, true), highest(build, shape, CompileOptions());
+  const auto areEqual = [&](size_t i) {
+    return std::memcmp(medium.outputs[i].data(), highest.outputs[i].data(), medium.outputs[i].bytes()) == 0;
+  };
+  EXPECT_TRUE(areEqual(0));
+  EXPECT_TRUE(areEqual(1));
+  EXPECT_FALSE(areEqual(2));
+}
+
 // What only products read is the same number, rounded by another node.
 TEST(Narrow, FactorsKeepTheirBits) {
   if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";

@@ -216,8 +216,7 @@ const FewTable& fewTable() { return MAX_CHOOSE_TARGET(kFew); }
 
 bool hasFewFilters(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
-  if (!node.isOwn("Conv") || node.input(3) || mayBeNarrow(node) || readers::readGroups(node.attributes) != 1)
-    return false;
+  if (!node.isOwn("Conv") || node.input(3) || readers::readGroups(node.attributes) != 1) return false;
   if (shape[0] > kMostFewFilters || shape[1] < kFewestChannels) return false;
   return hasBorderedRows(node, shape);
 }

@@ -183,7 +183,7 @@ const GroupedTable& groupedTable() { return MAX_CHOOSE_TARGET(kGrouped); }
 bool hasFewInGroups(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
   const int64_t groups = readers::readGroups(node.attributes), channels = shape[1], lanes = groupedTable().lanes;
-  if (!node.isOwn("Conv") || node.input(3) || mayBeNarrow(node) || shape[0] != groups * channels) return false;
+  if (!node.isOwn("Conv") || node.input(3) || shape[0] != groups * channels) return false;
   if ((channels != 2 && channels != 4 && channels != 8) || channels >= lanes || shape[0] % lanes != 0) return false;
   return hasBorderedRows(node, shape);
 }
