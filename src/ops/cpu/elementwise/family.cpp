@@ -55,15 +55,15 @@ std::unique_ptr<OpKernel> createOperator(const OpRequest& request) {
 // The node's own program, or one that rounds its result.
 Ref<ElementwiseProgram> fusedProgram(const OpRequest& request) {
   auto* program = static_cast<ElementwiseProgram*>(request.node.prepared.get());
-  if (program && request.outputs[0].dtype != program->outputs[0])
+  if (program && request.node.expression && request.outputs[0].dtype != program->outputs[0])
     return lowerElementwise(*request.node.expression, request.outputs[0].dtype);
   return Ref<ElementwiseProgram>(program);
 }
 
 bool acceptsFused(const OpRequest& request) {
-  if (request.outputs.size() != 1) return false;
   const Ref<ElementwiseProgram> program = fusedProgram(request);
-  return program && program->inputs.size() == request.inputs.size() && program->outputs[0] == request.outputs[0].dtype;
+  return program && program->inputs.size() == request.inputs.size() &&
+         program->outputs.size() == request.outputs.size() && program->outputs[0] == request.outputs[0].dtype;
 }
 
 std::unique_ptr<OpKernel> createFused(const OpRequest& request) {
