@@ -223,6 +223,23 @@ TEST(Conv, DepthwiseKernelsOfAllCommonSizes) {
   });
 }
 
+// Rows below, at and above the pixels of tiles, whose kernels reach over one edge or both.
+TEST(Conv, DepthwiseKernelsOfManyTaps) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(30);
+    int i = 0;
+    for (int64_t kernel : {9, 13, 51})
+      for (int64_t dilation : {1, 3})
+        for (int64_t stride : {1, 2})
+          for (int64_t width : {1, 5, 13, 14, 15, 29, 61, 200}) {
+            if (testing::Test::HasFatalFailure()) return;
+            const int64_t pad = dilation * (kernel - 1) / 2;
+            const ConvCase c{1, 1, 35, 35, 35, {width}, {kernel}, {stride}, {dilation}, {pad, pad + 1}};
+            compare(c, random, target, i++);
+          }
+  });
+}
+
 // Images with more rows than a band has, with more channels than are computed together, and that no near cache holds.
 TEST(Conv, DepthwiseBandsMatchReference) {
   struct Image {

@@ -26,10 +26,10 @@ namespace {
 using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr int64_t kLanes = hn::MaxLanes(D());
-constexpr int kTile = 4;  // pixels of any kernel
+constexpr int kTile = kLanes < 16 ? 8 : 14;  // pixels of any kernel
+constexpr int64_t kManyTaps = 12;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
-constexpr int64_t kTallRows = 5;   // of a kernel
-constexpr int64_t kLongTaps = 32;  // more are worth counting for each pixel (base/interrupt_point.h)
+constexpr int64_t kTallRows = 5;  // of a kernel
 
 // Where a tile is: row and pixel of the output.
 struct Place {
@@ -68,24 +68,6 @@ HWY_INLINE void finish(const DepthwiseBand& band, V (&sums)[kRows][kPixels], Pla
 HWY_INLINE V initial(const DepthwiseBand& band, int64_t c, int64_t count) {
   const D d;
   return band.bias ? loadFirst(d, band.bias + c, count) : hn::Zero(d);
-}
-
-// One pixel of row `h` whose kernel row reaches from tap `first` to `last`.
-void edgePixel(const DepthwiseBand& band, int64_t h, int64_t pixel, int64_t first, int64_t last) {
-  const D d;
-  const int64_t start = pixel * band.stride - band.before;
-  for (int64_t c = 0; c < band.channels; c += kLanes) {
-    const int64_t count = std::min(kLanes, band.channels - c);
-    V sum[1][1] = {{initial(band, c, count)}};
-    for (int64_t r = 0; r < band.kernelRows; ++r) {
-      const float *x = band.row<float>(h, r), *weights = band.weights + r * band.weightsStep + c;
-      for (int64_t w = first; x && w < last; ++w)
-        sum[0][0] = hn::MulAdd(loadFirst(d, x + (start + w * band.dilation) * band.channels + c, count),
-                               loadFirst(d, weights + w * band.channels, count), sum[0][0]);
-    }
-    finish<false, false>(band, sum, {h, pixel}, c, count);
-  }
-  if (last - first > kLongTaps) passWork((last - first) * band.kernelRows * band.channels / kLanes);
 }
 
 // Pixels of a row whose sums are in registers, together with those of a second row and beside what they read of one row
@@ -151,24 +133,51 @@ HWY_INLINE void tileVector(const DepthwiseBand& band, Place at, int64_t c, int64
   finish<kEdge, kFull>(band, sums.of, at, c, count);
 }
 
-// The same for any kernel width, stride and dilation.
-template <int kPixels, bool kFull>
-HWY_INLINE void anyVector(const DepthwiseBand& band, Place at, int64_t c, int64_t count) {
+// For any kernel width, stride and dilation: the columns of the input that the taps of a tile's pixels read. Taps
+// [firstWhole, lastWhole) are inside the row for all pixels.
+template <int kPixels>
+struct AnyColumns {
+  int64_t first, pixelStep, tapStep, width, firstWhole, lastWhole;
+
+  AnyColumns(const DepthwiseBand& band, int64_t pixel)
+      : first(pixel * band.stride - band.before), pixelStep(band.stride), tapStep(band.dilation), width(band.inWidth) {
+    const int64_t last = first + (kPixels - 1) * pixelStep, fit = width - 1 - last;
+    firstWhole = std::min(first < 0 ? (-first + tapStep - 1) / tapStep : 0, band.kernelWidth);
+    lastWhole = fit < 0 ? firstWhole : std::clamp(fit / tapStep + 1, firstWhole, band.kernelWidth);
+  }
+  bool isInside(int64_t p, int64_t w) const {
+    return static_cast<uint64_t>(first + p * pixelStep + w * tapStep) < static_cast<uint64_t>(width);
+  }
+};
+
+// One vector of channels of a tile. kEdge: some columns may lie outside the row, some pixels past its end.
+template <int kPixels, bool kEdge, bool kFull>
+HWY_INLINE void anyVector(const DepthwiseBand& band, Place at, const AnyColumns<kPixels>& columns, int64_t c,
+                          int64_t count) {
   const D d;
   const auto load = [&](const float* from) HWY_ATTR { return kFull ? hn::LoadU(d, from) : loadFirst(d, from, count); };
-  const int64_t start = (at.pixel * band.stride - band.before) * band.channels + c;
-  const int64_t next = band.stride * band.channels;
+  const int64_t next = columns.pixelStep * band.channels;
   V sum[1][kPixels];
-  MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[0][p] = initial(band, c, count);
+  const V start = initial(band, c, count);
+  MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[0][p] = start;
   for (int64_t r = 0; r < band.kernelRows; ++r) {
     const float *row = band.row<float>(at.h, r), *weights = band.weights + r * band.weightsStep + c;
-    for (int64_t w = 0; row && w < band.kernelWidth; ++w) {
-      const V weight = load(weights + w * band.channels);
-      const float* x = row + start + w * band.dilation * band.channels;
-      MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[0][p] = hn::MulAdd(load(x + p * next), weight, sum[0][p]);
-    }
+    if (!row) continue;
+    row += columns.first * band.channels + c;
+    const auto add = [&](int64_t begin, int64_t end, auto isInside) HWY_ATTR {
+      for (int64_t w = begin; w < end; ++w) {
+        const V weight = load(weights + w * band.channels);
+        const float* x = row + w * columns.tapStep * band.channels;
+        MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (isInside(p, w)) sum[0][p] =
+            hn::MulAdd(load(x + p * next), weight, sum[0][p]);
+      }
+    };
+    const auto isInside = [&](int64_t p, int64_t w) HWY_ATTR { return columns.isInside(p, w); };
+    if (kEdge) add(0, columns.firstWhole, isInside);
+    add(columns.firstWhole, columns.lastWhole, [](int64_t, int64_t) HWY_ATTR { return true; });
+    if (kEdge) add(columns.lastWhole, band.kernelWidth, isInside);
   }
-  finish<false, kFull>(band, sum, at, c, count);
+  finish<kEdge, kFull>(band, sum, at, c, count);
 }
 
 // Rows of the input that a tile farther down reads as the first; after the last row, those of the next tiles' first.
@@ -210,15 +219,16 @@ void tile(const DepthwiseBand& band, Place at, int64_t first, int64_t last) {
   if (c < last) tileVector<kWidth, kStride, kRows, true, false>(band, at, c, last - c);
 }
 
-template <int kPixels>
+template <int kPixels, bool kEdge>
 void anyTile(const DepthwiseBand& band, Place at) {
   const Ahead<float, kPixels> ahead(band, at, 1);
+  const AnyColumns<kPixels> columns(band, at.pixel);
   int64_t c = 0;
   for (; c + kLanes <= band.channels; c += kLanes) {
     ahead.prefetch(c);
-    anyVector<kPixels, true>(band, at, c, kLanes);
+    anyVector<kPixels, kEdge, true>(band, at, columns, c, kLanes);
   }
-  if (c < band.channels) anyVector<kPixels, false>(band, at, c, band.channels - c);
+  if (c < band.channels) anyVector<kPixels, kEdge, false>(band, at, columns, c, band.channels - c);
 }
 
 // The output pixels of a row: those in [begin, end) have all their taps inside the input.
@@ -231,32 +241,38 @@ struct Inside {
   }
 };
 
-void edgePixels(const DepthwiseBand& band, int64_t h, int64_t begin, int64_t end) {
-  for (int64_t pixel = begin; pixel < end; ++pixel) {
-    const int64_t start = pixel * band.stride - band.before;
-    const int64_t first = start < 0 ? (-start + band.dilation - 1) / band.dilation : 0;
-    const int64_t fit = band.inWidth - 1 - start;
-    const int64_t last = fit < 0 ? 0 : std::min(band.kernelWidth, fit / band.dilation + 1);
-    edgePixel(band, h, pixel, first, last);
-  }
-}
-
 int64_t stepsOf(const DepthwiseBand& band, int64_t channels) {
   return band.kernelRows * band.kernelWidth * (channels / kLanes + 1);
 }
 
-// Any kernel.
-void runAny(const DepthwiseBand& band) {
+// Any kernel. Sums of many taps have to be many, at the edges, too, since each waits for its last one. Those of few
+// taps are as fast in small tiles, which read fewer lines that share a place in the first cache, and alone at the
+// edges.
+template <int kPixels, bool kHasManyTaps>
+void runAnyTiles(const DepthwiseBand& band) {
+  constexpr int kFew = kHasManyTaps ? kPixels / 4 : 1;
   const Inside inside(band);
   const int64_t steps = stepsOf(band, band.channels);
   WorkCounter work;
-  for (int64_t h = 0; h < band.rows; ++h) {
-    edgePixels(band, h, 0, inside.begin);
-    int64_t pixel = inside.begin;
-    for (; pixel + kTile <= inside.end; pixel += kTile, work.pass(2 * steps)) anyTile<kTile>(band, {h, pixel});
-    for (; pixel < inside.end; ++pixel, work.pass(steps)) anyTile<1>(band, {h, pixel});
-    edgePixels(band, h, inside.end, band.outWidth);
-  }
+  for (int64_t h = 0; h < band.rows; ++h)
+    for (int64_t pixel = 0, count; pixel < band.outWidth; pixel += count, work.pass((1 + count / 2) * steps)) {
+      const bool isInside = pixel >= inside.begin && pixel + kPixels <= inside.end;
+      const bool isTile = isInside || (kHasManyTaps && band.outWidth - pixel > kPixels / 2);
+      count = isTile ? kPixels : kFew;
+      if (isInside)
+        anyTile<kPixels, false>(band, {h, pixel});
+      else if (isTile)
+        anyTile<kPixels, kHasManyTaps>(band, {h, pixel});
+      else
+        anyTile<kFew, true>(band, {h, pixel});
+    }
+}
+
+void runAny(const DepthwiseBand& band) {
+  if (band.kernelRows * band.kernelWidth > kManyTaps)
+    runAnyTiles<kTile, true>(band);
+  else
+    runAnyTiles<4, false>(band);
 }
 
 // Calls tile.run<rows>(band, at, isEdge, first, last) for all tiles of a band. They follow each other downwards, kRows
