@@ -52,7 +52,8 @@ HWY_INLINE void samplePlanes(D d, const SampledPlanes& planes, const float* grid
   const Neighbours<D> across(d, x, planes.width, planes.alignsCorners), down(d, y, planes.height, planes.alignsCorners);
   const auto width = hn::Set(di, static_cast<int32_t>(planes.width)), one = hn::Set(di, 1);
   const auto at = hn::Add(hn::Mul(hn::ConvertTo(di, down.base), width), hn::ConvertTo(di, across.base));
-  const auto below = hn::Add(at, width), ones = hn::Set(d, 1.f);
+  const auto below = hn::Add(at, width);
+  const auto ones = hn::Set(d, 1.f);
   const auto top = hn::Sub(ones, down.part), before = hn::Sub(ones, across.part);
   const float* plane = planes.x;
   float* out = planes.out + first;
