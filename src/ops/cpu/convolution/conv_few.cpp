@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv_rows.h"
 #include "ops/cpu/narrow.h"
@@ -140,30 +139,13 @@ Ref<FewWeights> weightsOf(const OpRequest& request) {
   return prepared ? Ref<FewWeights>(prepared) : makeRef<FewWeights>(*request.inputs[1].constant);
 }
 
-class FewOp final : public OpKernel {
+class FewOp final : public BorderedRowsOp {
  public:
   explicit FewOp(const OpRequest& request)
-      : table_(fewTable()),
-        shape_(request.node, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape),
-        rows_(shape_),
-        weights_(weightsOf(request)),
-        activation_(fusedActivation(request.node)),
-        hasBias_(request.has(2)),
-        lanes_(std::max(request.lanes, 1)),
-        outFloats_(checkedMultiply(shape_.out[2], shape_.filters)) {}
-
-  size_t scratchBytes() const override {
-    return static_cast<size_t>(checkedMultiply<int64_t>(rows_.scratchBytes(), lanes_));
-  }
-
-  void run(const OpContext& context) const override {
-    const int64_t steps = shape_.taps() * shape_.channels * outFloats_ / 8;
-    rows_.forEach(context, rows_.scratchBytes(), steps,
-                  [&](const BorderedRows::Segment& segment, std::byte*) { runSegment(context, segment); });
-  }
+      : BorderedRowsOp(request), table_(fewTable()), weights_(weightsOf(request)) {}
 
  private:
-  void runSegment(const OpContext& context, const BorderedRows::Segment& segment) const {
+  void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float*) const override {
     const float* weights[BorderedRows::kMost];
     float* out = context.out<float>() + segment.begin * shape_.filters;
     FewRow row{};
@@ -188,13 +170,7 @@ class FewOp final : public OpKernel {
   }
 
   const FewTable& table_;
-  ConvShape shape_;
-  BorderedRows rows_;
   Ref<FewWeights> weights_;
-  Activation activation_;
-  bool hasBias_;
-  int lanes_;
-  int64_t outFloats_;  // of a row of the output
 };
 
 }  // namespace

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "base/align.h"
-#include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv_rows.h"
 #include "ops/cpu/narrow.h"
@@ -109,30 +107,13 @@ Ref<GroupedWeights> weightsOf(const OpRequest& request, const GroupedTable& tabl
   return makeRef<GroupedWeights>(table, *request.inputs[1].constant);
 }
 
-class GroupedOp final : public OpKernel {
+class GroupedOp final : public BorderedRowsOp {
  public:
   explicit GroupedOp(const OpRequest& request)
-      : table_(groupedTable()),
-        shape_(request.node, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape),
-        rows_(shape_),
-        weights_(weightsOf(request, table_)),
-        activation_(fusedActivation(request.node)),
-        hasBias_(request.has(2)),
-        lanes_(std::max(request.lanes, 1)),
-        outFloats_(checkedMultiply(shape_.out[2], shape_.filters)) {}
-
-  size_t scratchBytes() const override {
-    return static_cast<size_t>(checkedMultiply<int64_t>(rows_.scratchBytes(), lanes_));
-  }
-
-  void run(const OpContext& context) const override {
-    const int64_t steps = shape_.taps() * shape_.groupChannels() * outFloats_ / 8;
-    rows_.forEach(context, rows_.scratchBytes(), steps,
-                  [&](const BorderedRows::Segment& segment, std::byte*) { runSegment(context, segment); });
-  }
+      : BorderedRowsOp(request), table_(groupedTable()), weights_(weightsOf(request, table_)) {}
 
  private:
-  void runSegment(const OpContext& context, const BorderedRows::Segment& segment) const {
+  void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float*) const override {
     const float *x[BorderedRows::kMost], *weights[BorderedRows::kMost];
     float* out = context.out<float>() + segment.begin * shape_.filters;
     GroupedRow row{
@@ -151,13 +132,7 @@ class GroupedOp final : public OpKernel {
   }
 
   const GroupedTable& table_;
-  ConvShape shape_;
-  BorderedRows rows_;
   Ref<GroupedWeights> weights_;
-  Activation activation_;
-  bool hasBias_;
-  int lanes_;
-  int64_t outFloats_;  // of a row of the output
 };
 
 }  // namespace

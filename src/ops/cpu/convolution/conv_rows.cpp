@@ -83,6 +83,22 @@ BorderedRows::Segment BorderedRows::find(const float* x, int64_t task, int64_t s
   return segment;
 }
 
+BorderedRowsOp::BorderedRowsOp(const OpRequest& request, bool hasFloats)
+    : shape_(request.node, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape),
+      activation_(fusedActivation(request.node)),
+      hasBias_(request.has(2)),
+      rows_(shape_),
+      outFloats_(checkedMultiply(shape_.out[2], shape_.filters)),
+      laneBytes_(checkedAdd(rows_.scratchBytes(), hasFloats ? alignUp(checkedMultiply<int64_t>(4, outFloats_)) : 0)),
+      lanes_(std::max(request.lanes, 1)) {}
+
+void BorderedRowsOp::run(const OpContext& context) const {
+  const int64_t steps = shape_.taps() * shape_.groupChannels() * outFloats_ / 8;
+  rows_.forEach(context, laneBytes_, steps, [&](const BorderedRows::Segment& segment, std::byte* memory) {
+    runSegment(context, segment, reinterpret_cast<float*>(memory + rows_.scratchBytes()));
+  });
+}
+
 bool hasBorderedRows(const Node& node, const Shape& weights) {
   if (weights.product(2, weights.rank() - 1) > BorderedRows::kMost) return false;
   const readers::Windows windows = readers::readWindows(node.attributes, weights.dims().subspan(2));

@@ -8,6 +8,7 @@
 
 #include "base/interrupt_point.h"
 #include "ops/cpu/convolution/conv_shape.h"
+#include "ops/cpu/matrix/gemm.h"
 #include "ops/op_kernel.h"
 
 namespace max {
@@ -59,6 +60,28 @@ class BorderedRows {
   ConvShape shape_;
   bool copies_;
   int64_t fewestSegments_, copyFloats_, scratchBytes_;
+};
+
+// A convolution of float32 that is computed a segment at a time.
+class BorderedRowsOp : public OpKernel {
+ public:
+  size_t scratchBytes() const override { return static_cast<size_t>(checkedMultiply<int64_t>(laneBytes_, lanes_)); }
+  void run(const OpContext& context) const override;
+
+ protected:
+  // `hasFloats`: a lane has memory for a row of the output, too.
+  explicit BorderedRowsOp(const OpRequest& request, bool hasFloats = false);
+  virtual void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float* memory) const = 0;
+
+  ConvShape shape_;
+  Activation activation_;
+  bool hasBias_;
+
+ private:
+  BorderedRows rows_;
+  int64_t outFloats_;  // of a row of the output
+  int64_t laneBytes_;
+  int lanes_;
 };
 
 // Whether they serve a convolution of the compiler's with such weights.

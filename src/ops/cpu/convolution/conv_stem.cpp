@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "base/align.h"
-#include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv_few.h"
 #include "ops/cpu/convolution/conv_rows.h"
@@ -124,35 +123,17 @@ Ref<StemWeights> weightsOf(const OpRequest& request, const StemTable& table) {
   return makeRef<StemWeights>(table, *request.inputs[1].constant);
 }
 
-class StemOp final : public OpKernel {
+class StemOp final : public BorderedRowsOp {
  public:
   explicit StemOp(const OpRequest& request)
-      : table_(stemTable()),
-        shape_(request.node, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape),
+      : BorderedRowsOp(request, isNarrow(request.outputs[0]) && fusedActivation(request.node).function),
+        table_(stemTable()),
         weights_(weightsOf(request, table_)),
-        activation_(fusedActivation(request.node)),
-        hasBias_(request.has(2)),
-        writesNarrow_(isNarrow(request.outputs[0])),
-        rows_(shape_),
-        outFloats_(checkedMultiply(shape_.out[2], shape_.filters)) {
-    const bool hasFloats = writesNarrow_ && activation_.function;
-    laneBytes_ = checkedAdd(rows_.scratchBytes(), hasFloats ? alignUp(checkedMultiply<int64_t>(4, outFloats_)) : 0);
-    lanes_ = std::max(request.lanes, 1);
-  }
-
-  size_t scratchBytes() const override { return static_cast<size_t>(checkedMultiply<int64_t>(laneBytes_, lanes_)); }
-
-  void run(const OpContext& context) const override {
-    const int64_t steps = shape_.taps() * shape_.channels * outFloats_ / 8;
-    rows_.forEach(context, laneBytes_, steps, [&](const BorderedRows::Segment& segment, std::byte* memory) {
-      runSegment(context, segment, memory + rows_.scratchBytes());
-    });
-  }
+        writesNarrow_(isNarrow(request.outputs[0])) {}
 
  private:
-  void runSegment(const OpContext& context, const BorderedRows::Segment& segment, std::byte* memory) const {
+  void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float* floats) const override {
     const int64_t at = segment.begin * shape_.filters, count = segment.pixels * shape_.filters;
-    auto* floats = reinterpret_cast<float*>(memory);
     StemRow row{segment.x,
                 nullptr,
                 segment.count,
@@ -192,14 +173,8 @@ class StemOp final : public OpKernel {
   }
 
   const StemTable& table_;
-  ConvShape shape_;
   Ref<StemWeights> weights_;
-  Activation activation_;
-  bool hasBias_, writesNarrow_;
-  BorderedRows rows_;
-  int64_t outFloats_;  // of a row of the output
-  int64_t laneBytes_;
-  int lanes_;
+  bool writesNarrow_;
 };
 
 }  // namespace
