@@ -21,6 +21,10 @@ static struct {
   int (*launch)(void* executable, void* stream);
   int (*destroy_executable)(void* executable);
   int (*destroy)(void* graph);
+  /* Of CUDA's only: it makes graphs in the thread's context. */
+  int (*retain)(void** context, int device);
+  int (*release)(int device);
+  int (*set_current)(void* context);
 } driver;
 
 static const char* const names[] = {"StreamBeginCapture_v2 StreamBeginCapture",
@@ -30,7 +34,10 @@ static const char* const names[] = {"StreamBeginCapture_v2 StreamBeginCapture",
                                     "GraphInstantiate",
                                     "GraphLaunch",
                                     "GraphExecDestroy",
-                                    "GraphDestroy"};
+                                    "GraphDestroy",
+                                    "DevicePrimaryCtxRetain",
+                                    "DevicePrimaryCtxRelease_v2",
+                                    "CtxSetCurrent"};
 
 /* One of the names between blanks, with the API's letters in front. */
 static void* find_one(void* library, const char* prefix, const char* list) {
@@ -81,13 +88,34 @@ static void check_active(MaxStream* stream) {
   assert_int_equal(status, ACTIVE);
 }
 
+/* In the context of the device, which is the thread's only meanwhile. */
+static void* instantiate(MaxStream* stream, void* graph) {
+  void *executable = NULL, *context = NULL;
+  if (!driver.instantiate) {
+    assert_int_equal(driver.instantiate_with_log(&executable, graph, NULL, NULL, 0), 0);
+    return executable;
+  }
+  MaxDevice* device = NULL;
+  int32_t id = 0;
+  CHECK(maxStreamGetDevice(stream, &device));
+  CHECK(maxDeviceGetId(device, &id));
+  if (driver.retain) {
+    assert_int_equal(driver.retain(&context, id), 0);
+    assert_int_equal(driver.set_current(context), 0);
+  }
+  assert_int_equal(driver.instantiate(&executable, graph, 0), 0);
+  if (driver.retain) {
+    assert_int_equal(driver.set_current(NULL), 0);
+    assert_int_equal(driver.release(id), 0);
+  }
+  return executable;
+}
+
 /* Ends the capture and, if asked, runs what it has. */
 static void end(MaxStream* stream, int launches) {
-  void *graph = NULL, *executable = NULL;
+  void* graph = NULL;
   assert_int_equal(driver.end(native_of(stream), &graph), 0);
-  assert_int_equal(driver.instantiate ? driver.instantiate(&executable, graph, 0)
-                                      : driver.instantiate_with_log(&executable, graph, NULL, NULL, 0),
-                   0);
+  void* executable = instantiate(stream, graph);
   for (int i = 0; i < launches; ++i) assert_int_equal(driver.launch(executable, native_of(stream)), 0);
   CHECK(maxStreamSynchronize(stream, 0));
   assert_int_equal(driver.destroy_executable(executable), 0);

@@ -438,7 +438,7 @@ FAKE_API int cuStreamIsCapturing(void* stream, int* status) {
 FAKE_API int cuThreadExchangeStreamCaptureMode(int* mode) { return fake::exchangeCaptureMode(mode); }
 
 FAKE_API int cuGraphInstantiateWithFlags(fake::Graph** executable, fake::Graph* graph, unsigned long long) {
-  if (const int failed = fake::enterWithoutDevice(__func__)) return failed;
+  FAKE_ENTER();
   const Lock lock(state().mutex);
   return fake::copyGraph(graph, executable);
 }
