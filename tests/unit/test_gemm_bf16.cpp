@@ -443,14 +443,14 @@ void checkAttention(const Tensors& inputs, const Shape& output, float scale, con
   }
 }
 
-TEST(BFloat16Gemm, AttentionUsesIt) {
-  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+void checkAttentions() {
   RandomTensors random(76);
-  // Odd sizes, and keys in several blocks.
-  for (const auto& [keys, size, valueSize] : {std::tuple{1, 1, 1}, {61, 33, 70}, {384, 64, 64}, {901, 7, 5}}) {
-    const Tensors in = {random.floats({2, 3, 9, size}), random.floats({2, 3, keys, size}),
+  // Odd sizes, keys in several blocks, and queries of several tiles.
+  for (const auto& [queries, keys, size, valueSize] :
+       {std::array<int64_t, 4>{9, 1, 1, 1}, {9, 61, 33, 70}, {9, 384, 64, 64}, {75, 901, 7, 5}}) {
+    const Tensors in = {random.floats({2, 3, queries, size}), random.floats({2, 3, keys, size}),
                         random.floats({2, 3, keys, valueSize})};
-    checkAttention(in, {2, 3, 9, valueSize}, 0.3f, concat(keys, " keys of ", size));
+    checkAttention(in, {2, 3, queries, valueSize}, 0.3f, concat(keys, " keys of ", size));
   }
   // One key's weight and value lose all that rounding can take; the other's value is 0.
   const float worst = 1 + 1.f / 256;
@@ -459,6 +459,19 @@ TEST(BFloat16Gemm, AttentionUsesIt) {
   static_cast<float*>(mask->mutableData())[1] = std::log(0.49999f * worst);
   const Tensors in = {filled({1, 1, 5, 4}, 0), filled({1, 1, 2, 4}, 1), values, mask};
   checkAttention(in, {1, 1, 5, 1}, 1, "worst factors");
+}
+
+TEST(BFloat16Gemm, AttentionUsesIt) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  checkAttentions();
+}
+
+TEST(BFloat16Gemm, AttentionUsesTiles) {
+  test::withEmulatedTiles([](const EmulatedTables&) {
+    const int64_t before = test::EmulatedTiles::configurations();
+    checkAttentions();
+    EXPECT_GT(test::EmulatedTiles::configurations(), before);
+  });
 }
 
 // Of a few queries, conversions would be most of the work; they keep float32, as attention does at `highest`.

@@ -369,9 +369,7 @@ TEST(Narrow, Normalisations) {
   }
 }
 
-// Also for few queries, which are float32 otherwise.
-TEST(Narrow, Attention) {
-  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+void checkAttentions() {
   RandomTensors random(95);
   for (const auto& [queries, keys, size, valueSize] :
        {std::array<int64_t, 4>{9, 61, 34, 71}, {50, 384, 64, 64}, {5, 901, 8, 5}}) {
@@ -389,6 +387,16 @@ TEST(Narrow, Attention) {
   const Ref<Tensor> exact = node.run(in, {{1, 2, 3, 32}})[0];
   for (Ref<Tensor>& each : in) each = narrowed(*each);
   expectNear(*node.run(in, {{1, 2, 3, 32}})[0], *exact, 0.05f, "few queries");
+}
+
+// Also for few queries, which are float32 otherwise.
+TEST(Narrow, Attention) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  checkAttentions();
+}
+
+TEST(Narrow, AttentionWithTiles) {
+  test::withEmulatedTiles([](const test::EmulatedTables&) { checkAttentions(); });
 }
 
 // Roundings are those of numbers: to even, of NaN to NaN, of large numbers to infinity.

@@ -12,6 +12,7 @@
 #include "base/interrupt_point.h"
 #include "graph/readers/attention.h"
 #include "ops/cpu/matrix/gemm.h"
+#include "ops/cpu/matrix/tiles.h"
 #include "ops/cpu/narrow.h"
 
 namespace max {
@@ -21,6 +22,7 @@ namespace {
 constexpr int64_t kKeyBlock = 384;
 constexpr int64_t kFewQueries = 4;    // up to this many, keys and values are not packed
 constexpr int64_t kHeadsPerLane = 4;  // so many keep lanes busy with one head at a time
+constexpr int64_t kMostRows = std::max<int64_t>(kMaxTileRows, BlockTiles::kRows);
 
 // A tensor of [batch, heads, positions, size] in some order of axes: sizes and strides in floats.
 struct HeadTensor {
@@ -55,12 +57,13 @@ class AttentionOp : public OpKernel {
     float* queryWords;   // [tileRows][words of size]
     float* weightWords;  // [tileRows][scoreStride / 2]
     float* panel;        // some rows of a panel, before their conversion
+    HeldTiles* held;
   };
   // Of one head: packed, or in place.
   struct KeysAndValues {
     const float *keys, *values;
   };
-  Lane laneAt(const OpContext& context, int lane) const;
+  Lane laneAt(const OpContext& context, int lane, HeldTiles& held) const;
   bool usesWords() const { return gemm_->wordElements == 2; }
   const float* asWords(const float* from, int64_t count, float* words) const;
   void pack(const PackSource& source, const Panels& panels, float* panel, float* packed) const;
@@ -73,6 +76,7 @@ class AttentionOp : public OpKernel {
                   int64_t tile) const;
   void attend(const OpContext& context, const Lane& lane, const KeysAndValues& of, int64_t head, int64_t first,
               int64_t count) const;
+  void useTiles(GemmTile& tile, const Lane& lane, int64_t count) const;
   void scoreBlock(const float* keys, const Lane& lane, const float* const* queries, int64_t count, int64_t begin,
                   int64_t end) const;
   void scoreInPlace(const float* keys, const Lane& lane, const float* const* queries, int64_t count, int64_t first,
@@ -167,7 +171,7 @@ AttentionOp::KeysAndValues AttentionOp::keysAndValues(const OpContext& context, 
   return {context.in<float>(1) + k_.offset(b, h), context.in<float>(2) + v_.offset(b, h)};
 }
 
-AttentionOp::Lane AttentionOp::laneAt(const OpContext& context, int lane) const {
+AttentionOp::Lane AttentionOp::laneAt(const OpContext& context, int lane, HeldTiles& held) const {
   const int64_t places = headByHead_ ? lanes_ : k_.batch * k_.heads;
   auto* base = reinterpret_cast<std::byte*>(packedAt(context, places)) + lane * laneBytes_;
   auto* scores = reinterpret_cast<float*>(base);
@@ -175,8 +179,8 @@ AttentionOp::Lane AttentionOp::laneAt(const OpContext& context, int lane) const 
   float* queries = sums + gemm_->tileRows * valueStride_;
   float* queryWords = queries + gemm_->tileRows * q_.size;
   float* weightWords = queryWords + (usesWords() ? gemm_->tileRows * gemm_->wordsOf(q_.size) : 0);
-  return {scores,     sums,        queries,
-          queryWords, weightWords, weightWords + (usesWords() ? gemm_->tileRows * scoreStride_ / 2 : 0)};
+  float* panel = weightWords + (usesWords() ? gemm_->tileRows * scoreStride_ / 2 : 0);
+  return {scores, sums, queries, queryWords, weightWords, panel, &held};
 }
 
 void AttentionOp::run(const OpContext& context) const {
@@ -189,7 +193,8 @@ void AttentionOp::run(const OpContext& context) const {
 void AttentionOp::runHeads(const OpContext& context, int lanes) const {
   const int64_t shared = k_.heads ? q_.heads / k_.heads : 0;  // query heads of one of keys and values
   parallelFor(lanes, k_.batch * k_.heads, 1, [&](int64_t begin, int64_t end, int index) {
-    const Lane lane = laneAt(context, index);
+    HeldTiles held;
+    const Lane lane = laneAt(context, index, held);
     float* packed = packedAt(context, index);
     for (int64_t kvHead = begin; kvHead < end; ++kvHead) {
       packHead(context, lane, kvHead, packed);
@@ -203,12 +208,14 @@ void AttentionOp::runHeads(const OpContext& context, int lanes) const {
 void AttentionOp::runTiles(const OpContext& context, int lanes) const {
   const int64_t kvHeads = k_.batch * k_.heads, tiles = tilesOfHead(), tasks = q_.batch * q_.heads * tiles;
   parallelFor(lanes, inPlace_ ? 0 : kvHeads, lanes == 1 ? kvHeads : 1, [&](int64_t begin, int64_t end, int index) {
-    const Lane lane = laneAt(context, index);
+    HeldTiles held;
+    const Lane lane = laneAt(context, index, held);
     for (int64_t head = begin; head < end; ++head) packHead(context, lane, head, packedAt(context, head));
   });
   const int64_t grain = lanes == 1 ? tasks : std::max<int64_t>(1, std::min(tiles, tasks / (lanes * 8)));
   parallelFor(lanes, tasks, grain, [&](int64_t begin, int64_t end, int index) {
-    const Lane lane = laneAt(context, index);
+    HeldTiles held;
+    const Lane lane = laneAt(context, index, held);
     for (int64_t task = begin; task < end; ++task) {
       const int64_t head = task / tiles;
       attendTile(context, lane, keysAndValues(context, kvHeadOf(head)), head, task % tiles);
@@ -263,8 +270,12 @@ void AttentionOp::packHead(const OpContext& context, const Lane& lane, int64_t k
 
 // A word is two elements of a key: keys are columns of words already.
 void AttentionOp::packNarrowKeys(const uint16_t* keys, float* packed) const {
-  const PackSource words{reinterpret_cast<const float*>(keys), 1, k_.positionStride / 2, 1, k_.size / 2, k_.positions};
-  gemm_->floats->pack(words, 0, words.depth, packed);
+  const int64_t stride = k_.positionStride / 2, depth = k_.size / 2;
+  for (int64_t panel = 0; panel < keyPanels_.count; ++panel) {
+    const int64_t column = keyPanels_.begin(panel), columns = std::min(keyPanels_.width(panel), k_.positions - column);
+    const PackSource words{reinterpret_cast<const float*>(keys) + column * stride, 1, stride, 1, depth, columns};
+    gemm_->floats->pack(words, 0, depth, packed + column * depth);
+  }
 }
 
 // A word is one element of two values.
@@ -315,9 +326,9 @@ SoftmaxRow AttentionOp::startRow(const OpContext& context, int64_t head, int64_t
 
 void AttentionOp::attend(const OpContext& context, const Lane& lane, const KeysAndValues& of, int64_t head,
                          int64_t first, int64_t count) const {
-  const float* queries[kMaxTileRows];
-  float* weights[kMaxTileRows];
-  SoftmaxRow rows[kMaxTileRows];
+  const float* queries[kMostRows];
+  float* weights[kMostRows];
+  SoftmaxRow rows[kMostRows];
   int64_t stride = 0;
   const float* from = queryRows(context, lane, head, first, count, stride);
   for (int64_t i = 0; i < count; ++i) {
@@ -362,6 +373,12 @@ bool AttentionOp::areHidden(const SoftmaxRow* rows, int64_t count, int64_t keys)
          });
 }
 
+void AttentionOp::useTiles(GemmTile& tile, const Lane& lane, int64_t count) const {
+  tile.count = count;
+  tile.vectors = gemm_->vectors;
+  tile.held = lane.held;
+}
+
 // Scores of some queries and the keys of panels [begin, end).
 void AttentionOp::scoreBlock(const float* keys, const Lane& lane, const float* const* queries, int64_t count,
                              int64_t begin, int64_t end) const {
@@ -369,6 +386,7 @@ void AttentionOp::scoreBlock(const float* keys, const Lane& lane, const float* c
   const int64_t depth = gemm_->wordsOf(k_.size);
   GemmTile tile{queries, 0,         1,       depth,   nullptr, 0,    nullptr, scoreStride_, 0, false,
                 true,    &scaling_, nullptr, nullptr, 0,       keys, 0};
+  useTiles(tile, lane, count);
   for (int64_t panel = begin; panel < end; ++panel) {
     const int64_t column = keyPanels_.begin(panel), width = keyPanels_.width(panel);
     tile.b = keys + column * depth;
@@ -395,6 +413,7 @@ void AttentionOp::sumBlock(const float* values, const Lane& lane, const float* c
   const int64_t depth = gemm_->wordsOf(keys), before = gemm_->wordsOf(key), all = gemm_->wordsOf(v_.positions);
   GemmTile tile{weights, 0,       1,       depth,   nullptr, 0,      nullptr, valueStride_, 0, !isFirst,
                 false,   &plain_, nullptr, nullptr, 0,       values, 0};
+  useTiles(tile, lane, count);
   for (int64_t panel = 0; panel < valuePanels_.count; ++panel) {
     const int64_t column = valuePanels_.begin(panel), width = valuePanels_.width(panel);
     tile.b = inPlace_ ? values + key * v_.positionStride + column : values + column * all + before * width;
@@ -460,7 +479,7 @@ NarrowOperands narrowOperands(const Node& node) {
 
 std::unique_ptr<OpKernel> createWords(const OpRequest& request) {
   return std::make_unique<AttentionOp>(request, readers::Attention(request.node.attributes),
-                                       gemmTableFor(request.node).withVectors());
+                                       gemmTableFor(request.node));
 }
 
 constexpr Implementation kAttention[] = {{"attention_bf16", acceptsWords, createWords},
