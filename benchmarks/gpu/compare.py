@@ -2,8 +2,8 @@
 """Compares MAX on an NVIDIA GPU with ONNX Runtime's CUDA provider and PyTorch, and writes a page.
 
 compare.py --build BUILD --output PAGE: the models are in BUILD/models (benchmarks/models/build.py makes them). Peers are
-those that this Python has; without them MAX is measured alone. Each measurement is a process of its own, and the libraries
-alternate. `--check` tries the script itself: small models and MAX alone, on whatever driver MAX finds."""
+those that this Python has; without them MAX is measured alone. In each round MAX measures each case in a process of its own,
+and then each peer all cases in one. `--check` tries the script itself: small models and MAX alone, on whatever driver MAX finds."""
 
 import argparse
 import importlib.util
@@ -51,7 +51,7 @@ def parse_arguments():
     parser.add_argument("--build", default=str(ROOT / "build"))
     parser.add_argument("--output", required=True)
     parser.add_argument("--device", default="cuda:0")
-    parser.add_argument("--seconds", type=float, default=2, help="of measuring, per process")
+    parser.add_argument("--seconds", type=float, default=0.5, help="of measuring, per case")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--check", action="store_true")
     arguments = parser.parse_args()
@@ -78,28 +78,40 @@ def measure_max(arguments, model, shapes, limits, precision):
     return run(command)["p50_ms"]
 
 
-def measure_peer(library, arguments, model, shapes, limits, precision):
-    request = {"library": library, "model": str(model), "shapes": shapes, "limits": limits, "precision": precision,
-               "seconds": arguments.seconds}
-    return run([sys.executable, pathlib.Path(__file__).with_name("peers.py"), json.dumps(request)])["p50_ms"]
+def measure_peer(library, requests):
+    """A process for all of them: starting and warming up takes a peer many seconds. One that dies has measured none."""
+    try:
+        return run([sys.executable, pathlib.Path(__file__).with_name("peers.py"), json.dumps(requests)])
+    except RuntimeError as error:
+        return [str(error)] * len(requests)
 
 
-def measure(arguments, case, precision):
-    """The medians of all libraries, or what they said; those that lack the precision are left out."""
-    _, model, shapes, limits = case
-    libraries = ["max"] if arguments.check else ["max", *peers.present(precision, model)]
-    times = {library: [] for library in libraries}
+def measure(arguments, cases):
+    """For each case and precision the medians of all libraries, None for one that failed; those that lack the precision
+    are left out."""
+    wanted = [(case, precision) for case in cases for precision in PRECISIONS]
+    times = [{} for _ in wanted]
+
+    def note(which, library, result):
+        (case, precision), kept = wanted[which], times[which].setdefault(library, [])
+        if isinstance(result, str):
+            print(f"{case[0]}, {precision}, {library}: {result}", file=sys.stderr)
+        kept.append(None if isinstance(result, str) else result)
+
     for _ in range(1 if arguments.check else arguments.rounds):
-        for library in libraries:
+        for which, (case, precision) in enumerate(wanted):
             try:
-                if library == "max":
-                    times[library].append(measure_max(arguments, model, shapes, limits, precision))
-                else:
-                    times[library].append(measure_peer(library, arguments, model, shapes, limits, precision))
+                note(which, "max", measure_max(arguments, *case[1:], precision))
             except RuntimeError as error:
-                print(f"{case[0]}, {precision}, {library}: {error}", file=sys.stderr)
-                times[library].append(None)
-    return {library: None if None in each else statistics.median(each) for library, each in times.items()}
+                note(which, "max", str(error))
+        for library in () if arguments.check else peers.LIBRARIES:
+            able = [which for which, (case, precision) in enumerate(wanted) if library in peers.present(precision, case[1])]
+            requests = [{"library": library, "model": str(case[1]), "shapes": case[2], "limits": case[3], "precision": precision,
+                         "seconds": arguments.seconds} for case, precision in (wanted[which] for which in able)]
+            for which, result in zip(able, measure_peer(library, requests) if requests else ()):
+                note(which, library, result)
+    medians = [{library: None if None in each else statistics.median(each) for library, each in kept.items()} for kept in times]
+    return [(*which, found) for which, found in zip(wanted, medians)]
 
 
 def write_product(path, side):
@@ -121,28 +133,28 @@ def cell(value):
     return "failed" if value is None else f"{value:.3f}"
 
 
+def cells_of(times):
+    return " | ".join(cell(times[library]) if library in times else "-" for library in ("max", *peers.LIBRARIES))
+
+
 def rows_of(arguments, cases):
-    for case in cases:
-        for precision in PRECISIONS:
-            times = measure(arguments, case, precision)
-            others = [times[library] for library in times if library != "max" and times[library]]
-            ratio = f"{min(others) / times['max']:.2f}" if others and times["max"] else "-"
-            cells = [cell(times[library]) if library in times else "-" for library in ("max", *peers.LIBRARIES)]
-            yield f"| {case[0]} | {precision} | {' | '.join(cells)} | {ratio} |"
+    for case, precision, times in measure(arguments, cases):
+        others = [times[library] for library in times if library != "max" and times[library]]
+        ratio = f"{min(others) / times['max']:.2f}" if others and times["max"] else "-"
+        yield f"| {case[0]} | {precision} | {cells_of(times)} | {ratio} |"
 
 
 def product_rows(arguments, name):
     rates = next((rates for chip, rates in RATES.items() if chip in name), {})
     with tempfile.TemporaryDirectory() as folder:
-        for side in (64,) if arguments.check else SIDES:
-            model = pathlib.Path(folder) / f"product_{side}.onnx"
-            write_product(str(model), side)
-            for precision in PRECISIONS:
-                times = measure(arguments, (f"product of {side}", model, {}, {}), precision)
-                speed = 2e-9 * side**3 / times["max"] if times["max"] else 0
-                share = f"{100 * speed / rates[precision]:.0f} %" if precision in rates and speed else "-"
-                cells = [cell(times[library]) if library in times else "-" for library in ("max", *peers.LIBRARIES)]
-                yield f"| {side} | {precision} | {' | '.join(cells)} | {speed:.2f} | {share} |"
+        cases = [(str(side), pathlib.Path(folder) / f"product_{side}.onnx", {}, {})
+                 for side in ((64,) if arguments.check else SIDES)]
+        for title, model, *_ in cases:
+            write_product(str(model), int(title))
+        for case, precision, times in measure(arguments, cases):
+            speed = 2e-9 * int(case[0])**3 / times["max"] if times["max"] else 0
+            share = f"{100 * speed / rates[precision]:.0f} %" if precision in rates and speed else "-"
+            yield f"| {case[0]} | {precision} | {cells_of(times)} | {speed:.2f} | {share} |"
 
 
 def main():

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The libraries that MAX is compared with on a GPU. As a program it measures one of them: peers.py REQUEST, in JSON."""
+"""The libraries that MAX is compared with on a GPU. As a program it measures one of them: peers.py REQUESTS, a list in JSON,
+and prints for each the median in milliseconds, or what went wrong."""
 
+import functools
 import importlib.util
 import json
 import pathlib
@@ -11,11 +13,22 @@ import time
 LIBRARIES = {"onnxruntime": "ONNX Runtime", "torch": "PyTorch"}
 
 
+@functools.cache
+def can_use_gpu(library):
+    if not importlib.util.find_spec(library):
+        return False
+    if library == "torch":
+        import torch
+        return torch.cuda.is_available()
+    import onnxruntime
+    return "CUDAExecutionProvider" in onnxruntime.get_available_providers()
+
+
 def present(precision, model):
     """Those that are installed and can measure it."""
     name = pathlib.Path(model).stem
     able = {"onnxruntime": precision != "bf16", "torch": name in TORCH_MODELS or name.startswith("product_")}
-    return [library for library in LIBRARIES if able[library] and importlib.util.find_spec(library)]
+    return [library for library in LIBRARIES if able[library] and can_use_gpu(library)]
 
 
 def array_of(dtype, shape, most, random):
@@ -138,7 +151,13 @@ def median_of(call, wait, seconds, warmup=20):
     return statistics.median(times)
 
 
+def measure(request):
+    try:
+        prepared = {"onnxruntime": with_onnxruntime, "torch": with_torch}[request["library"]](request)
+        return median_of(*prepared, request["seconds"])
+    except Exception as error:  # of whatever kind, of another library
+        return f"{type(error).__name__}: {error}"
+
+
 if __name__ == "__main__":
-    wanted = json.loads(sys.argv[1])
-    measured = {"onnxruntime": with_onnxruntime, "torch": with_torch}[wanted["library"]](wanted)
-    print(json.dumps({"p50_ms": median_of(*measured, wanted["seconds"])}))
+    print(json.dumps([measure(request) for request in json.loads(sys.argv[1])]))

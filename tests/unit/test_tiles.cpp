@@ -119,7 +119,7 @@ class Product {
     alignas(64) int32_t sums[32][33];
     {
       HeldTiles held;
-      sumProducts<Tiles, DotBytes, uint8_t>({&words, 1}, sizes_.columns, held, sums, sizeof(sums[0]));
+      sumProducts<Tiles, DotBytes, uint8_t>(words, sizes_.columns, held, sums, sizeof(sums[0]));
     }
     for (int64_t m = 0; m < sizes_.rows; ++m)
       for (int64_t n = 0; n < sizes_.columns; ++n)

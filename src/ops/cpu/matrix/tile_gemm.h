@@ -42,14 +42,10 @@ void multiplyTile(const GemmTile& t) {
                                  t.b,
                                  kFloat * t.bStride,
                                  reinterpret_cast<const std::byte*>(t.ahead),
-                                 kFloat * t.aheadStep};
-    // Small products first.
-    TileWords<float> products[] = {words, words, words};
-    products[0].offset += t.rowPart;
-    products[1].b = t.b + t.bPart;
-    products[0].ahead = products[1].ahead = nullptr;
-    const auto used = std::span<const TileWords<float>>(products).last(t.rowPart ? 3 : 1);
-    sumProducts<Tiles, DotPairs, float>(used, t.columns, *t.held, sums, kFloat * BlockTiles::kColumns);
+                                 kFloat * t.aheadStep,
+                                 t.rowPart,
+                                 kFloat * t.bPart};
+    sumProducts<Tiles, DotPairs, float>(words, t.columns, *t.held, sums, kFloat * BlockTiles::kColumns);
     rest.sums = sums;
     rest.sumStride = BlockTiles::kColumns;
   }
@@ -107,7 +103,7 @@ void multiplyIntegerTile(IntegerTile& tile) {
     for (int64_t column = 0; column < t.columns; column += BlockTiles::kColumns, words.ahead = nullptr) {
       words.b = t.b + column;
       const int64_t columns = std::min(BlockTiles::kColumns, t.columns - column);
-      sumProducts<Tiles, DotBytes, uint8_t>({&words, 1}, columns, *t.held, sums + column, kNumber * width);
+      sumProducts<Tiles, DotBytes, uint8_t>(words, columns, *t.held, sums + column, kNumber * width);
     }
     rest.sums = sums;
   }

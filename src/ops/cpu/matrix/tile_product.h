@@ -9,7 +9,6 @@
 
 #include <cstddef>
 #include <cstring>
-#include <span>
 
 #include "ops/cpu/matrix/tiles.h"
 
@@ -26,6 +25,9 @@ struct TileWords {
   int64_t bStride;                     // in bytes
   const std::byte* ahead;              // memory to prefetch to the second cache, so many bytes per word; NULL = none
   int64_t aheadStep;
+  // Factors in two parts: from first parts to second ones, in elements of A and bytes of B; 0 = none. Without the
+  // product of both second parts.
+  int64_t rowPart = 0, bPart = 0;
 };
 
 // Words of rows, from one piece or several: the part of a tile that exists.
@@ -106,17 +108,39 @@ class TileBlock {
     }
   }
 
+  // The first parts are loaded once for two products each.
   void step(int64_t piece, int64_t word, int64_t some, const std::byte* b) {
+    loadColumns(b, some);
+    if (w_->rowPart) addRows(piece, word, some, w_->rowPart);
+    addRows(piece, word, some, 0);
+    if (!w_->bPart) return;
+    loadColumns(b + w_->bPart, some);
+    addUpper();
+    addLower();
+  }
+
+  void loadColumns(const std::byte* b, int64_t some) {
     const Source columns = some == kWords ? Source{b, w_->bStride} : lastColumns(b, some);
     Tiles::template load<kB>(columns.at, columns.stride);
     if constexpr (kAcross == 2) Tiles::template load<kB + 1>(columns.at + kRowBytes, columns.stride);
-    const Source top = rowsOf(0, piece, word, some);
-    Tiles::template load<kA>(top.at, top.stride);
+  }
+
+  void addRows(int64_t piece, int64_t word, int64_t some, int64_t part) {
+    const Source upper = rowsOf(0, piece, word, some, part);
+    Tiles::template load<kA>(upper.at, upper.stride);
+    addUpper();
+    if constexpr (kDown == 1) return;
+    const Source lower = rowsOf(kDown - 1, piece, word, some, part);
+    Tiles::template load<kA + 1>(lower.at, lower.stride);
+    addLower();
+  }
+
+  void addUpper() {
     Dot::template add<Tiles, kSums, kA, kB>();
     if constexpr (kAcross == 2) Dot::template add<Tiles, kSums + 1, kA, kB + 1>();
+  }
+  void addLower() {
     if constexpr (kDown == 1) return;
-    const Source below = rowsOf(kDown - 1, piece, word, some);
-    Tiles::template load<kA + 1>(below.at, below.stride);
     Dot::template add<Tiles, kSums + 2, kA + 1, kB>();
     if constexpr (kAcross == 2) Dot::template add<Tiles, kSums + 3, kA + 1, kB + 1>();
   }
@@ -138,12 +162,13 @@ class TileBlock {
     }
   }
 
-  Source rowsOf(int half, int64_t piece, int64_t word, int64_t some) {
-    const int64_t first = half * TileLimits::kRows;
-    if (isEven_[half] && some == kWords && word + kWords <= w_->words)
-      return {addressOf(piece, first) + 4 * word, distances_[half]};
-    const RowWords<T> from{
-        w_->rows + piece * w_->pieceStride + first, w_->offset, w_->pieceStride, w_->words, word, some};
+  Source rowsOf(int half, int64_t piece, int64_t word, int64_t some, int64_t part) {
+    const int64_t first = half * TileLimits::kRows, offset = w_->offset + part;
+    if (isEven_[half] && some == kWords && word + kWords <= w_->words) {
+      const auto* row = w_->rows[piece * w_->pieceStride + first] + offset;
+      return {reinterpret_cast<const std::byte*>(row) + 4 * word, distances_[half]};
+    }
+    const RowWords<T> from{w_->rows + piece * w_->pieceStride + first, offset, w_->pieceStride, w_->words, word, some};
     Tiles::copyRows(from, rowsIn(half), rows_[half]);
     return {rows_[half], kRowBytes};
   }
@@ -163,23 +188,21 @@ class TileBlock {
 };
 
 template <class Tiles, class Dot, class T, int kDown, int kAcross>
-void sumBlock(std::span<const TileWords<T>> products, std::byte* sums, int64_t stride) {
+void sumBlock(const TileWords<T>& words, std::byte* sums, int64_t stride) {
   TileBlock<Tiles, Dot, T, kDown, kAcross> block;
   block.clear();
-  for (const TileWords<T>& words : products) block.add(words);
+  block.add(words);
   block.store(sums, stride);
 }
 
-// The sum of some products of the same rows and columns, of which there are at most 32; rows are `stride` bytes apart.
-// Whole tiles are written.
+// A product of at most 32 rows and columns; rows of sums are `stride` bytes apart. Whole tiles are written.
 template <class Tiles, class Dot, class T>
-void sumProducts(std::span<const TileWords<T>> products, int64_t columns, HeldTiles& held, void* sums, int64_t stride) {
-  using Sum = void (*)(std::span<const TileWords<T>> products, std::byte * sums, int64_t stride);
+void sumProducts(const TileWords<T>& words, int64_t columns, HeldTiles& held, void* sums, int64_t stride) {
+  using Sum = void (*)(const TileWords<T>& words, std::byte* sums, int64_t stride);
   static constexpr Sum kSums[2][2] = {{sumBlock<Tiles, Dot, T, 1, 1>, sumBlock<Tiles, Dot, T, 1, 2>},
                                       {sumBlock<Tiles, Dot, T, 2, 1>, sumBlock<Tiles, Dot, T, 2, 2>}};
-  const int64_t rows = products[0].count;
-  held.shapeFor<Tiles>(rows);
-  kSums[rows > TileLimits::kRows][columns > TileLimits::kWords](products, static_cast<std::byte*>(sums), stride);
+  held.shapeFor<Tiles>(words.count);
+  kSums[words.count > TileLimits::kRows][columns > TileLimits::kWords](words, static_cast<std::byte*>(sums), stride);
 }
 
 }  // namespace max
