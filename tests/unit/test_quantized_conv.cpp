@@ -105,5 +105,28 @@ TEST(QuantizedConv, TilesOfRows) {
   });
 }
 
+TEST(QuantizedConv, NarrowGroups) {
+  forEachTarget([] {
+    uint32_t seed = 1;
+    for (const int64_t each : {4, 8, 16, 32})
+      for (const int64_t channels : {32, 64, 96, 160})
+        for (const int64_t stride : {1, 2}) {
+          const Case c{{2, 7, 5 + seed % 6, channels}, {channels, each, 3, 3}, channels / each, stride, 1, 1};
+          for (const DType dtype : {DType::UInt8, DType::Int8}) {
+            expectReference(c, dtype, false, false, seed);
+            expectReference(c, dtype, seed % 7 == 0, seed % 5 == 0, seed + 1);
+          }
+          ++seed;
+        }
+    // More filters than channels, other numbers of channels, dilations, one axis and three.
+    expectReference({{1, 7, 7, 64}, {128, 16, 3, 3}, 4, 1, 1, 1}, DType::UInt8, false, false, seed);
+    expectReference({{1, 7, 7, 72}, {72, 12, 3, 3}, 6, 1, 1, 1}, DType::UInt8, false, false, seed);
+    expectReference({{1, 9, 9, 64}, {64, 8, 3, 3}, 8, 1, 2, 2}, DType::UInt8, false, false, seed);
+    expectReference({{1, 70, 64}, {64, 8, 5}, 8, 2, 1, 2}, DType::Int8, false, false, seed);
+    expectReference({{1, 4, 5, 6, 64}, {64, 4, 2, 2, 2}, 16}, DType::UInt8, false, false, seed);
+    expectReference({{0, 5, 5, 64}, {64, 4, 3, 3}, 16}, DType::UInt8, false, false, seed);
+  });
+}
+
 }  // namespace
 }  // namespace max::test

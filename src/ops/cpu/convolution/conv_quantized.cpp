@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/align.h"
 #include "base/checked.h"
@@ -33,13 +34,15 @@ struct Pieces {
   bool joins = false;   // the taps of a kernel row are one piece
   int64_t count = 1, elements = 0, words = 0;
 
-  Pieces(const IntegerGemmTable& table, const Attributes& attributes, const Shape& weights, bool isSigned) {
+  Pieces(const IntegerGemmTable& table, const Attributes& attributes, const Shape& weights, bool isSigned,
+         bool isGrouped = false) {
     constexpr int64_t kChannelsWorthATap = 16;
     const auto windows = readers::readWindows(attributes, weights.dims().subspan(2)).axes;
     const bool isPadded = std::any_of(windows.begin(), windows.end(),
                                       [](const readers::Window& window) { return window.padBegin || window.padEnd; });
     const int64_t channels = weights[1];
-    copies = !table.usesBytes || isSigned || channels % 4 != 0 || (isPadded && channels < kChannelsWorthATap);
+    copies =
+        !table.usesBytes || isSigned || channels % 4 != 0 || (isPadded && channels < kChannelsWorthATap && !isGrouped);
     joins = copies && readers::readGroups(attributes) == 1 && !windows.empty() && windows.back().dilation == 1;
     const int64_t joined = joins ? windows.back().size : 1;
     count = weights.product(2, weights.rank()) / joined;
@@ -50,14 +53,31 @@ struct Pieces {
   int64_t depth(const IntegerGemmTable& table) const { return count * words * (table.usesBytes ? 4 : 2); }
 };
 
-size_t groupBytes(const IntegerGemmTable& table, const Pieces& pieces, const Shape& weights, int64_t groups) {
-  return alignUp(PackedColumns::bytes(table, pieces.depth(table), weights[0] / groups));
+// The filters of one product: those of a group, or of all narrow groups that a vector of channels holds.
+struct FilterBlocks {
+  int64_t filters, count, columns;
+  bool isGrouped;
+
+  FilterBlocks(const Shape& weights, int64_t groups, bool hasNarrowGroups)
+      : filters(weights[0]),
+        count(hasNarrowGroups ? (filters + kGroupedChannels - 1) / kGroupedChannels : groups),
+        columns(hasNarrowGroups ? kGroupedChannels : filters / groups),
+        isGrouped(hasNarrowGroups) {}
+  int64_t size(int64_t block) const { return std::min(columns, filters - block * columns); }
+  // Some columns of the last block have none.
+  int64_t filter(int64_t block, int64_t column) const {
+    return block * columns + (isGrouped ? groupedChannel(column) : column);
+  }
+};
+
+size_t blockBytes(const IntegerGemmTable& table, const Pieces& pieces, int64_t columns) {
+  return alignUp(PackedColumns::bytes(table, pieces.depth(table), columns));
 }
 
 // Packing must not inflate narrow filters, which a small file can contain.
 bool isMostlyPadding(const IntegerGemmTable& table, const Pieces& pieces, const Shape& weights, int64_t groups) {
   constexpr size_t kFree = 1 << 20, kMostTimes = 8;
-  return checkedMultiply(groupBytes(table, pieces, weights, groups), static_cast<size_t>(groups)) >
+  return checkedMultiply(blockBytes(table, pieces, weights[0] / groups), static_cast<size_t>(groups)) >
          kFree + kMostTimes * static_cast<size_t>(weights.count());
 }
 
@@ -65,39 +85,47 @@ bool isMostlyPadding(const IntegerGemmTable& table, const Pieces& pieces, const 
 class PackedFilters final : public Prepared {
  public:
   PackedFilters(const IntegerGemmTable& table, const Pieces& pieces, const Tensor& weights, const Tensor* zeros,
-                int64_t groups, size_t input)
-      : usesBytes_(table.usesBytes), panelColumns_(table.panelColumns), input_(input) {
-    const size_t each = groupBytes(table, pieces, weights.shape(), groups);
-    const int64_t filters = weights.shape()[0] / groups, depth = pieces.depth(table);
-    storage_ = allocatePackedStorage(checkedMultiply(each, static_cast<size_t>(groups)));
-    WorkVector<uint8_t> rows(static_cast<size_t>(checkedMultiply(filters, depth)));
-    for (int64_t group = 0; group < groups; ++group) {
-      const ZeroPoints points = zerosOf(zeros);
-      for (int64_t m = 0; m < filters; ++m)
-        fillRow(pieces, weights, group * filters + m, points, depth / pieces.count, rows.data() + m * depth);
+                const FilterBlocks& blocks, size_t input)
+      : usesBytes_(table.usesBytes), isGrouped_(blocks.isGrouped), panelColumns_(table.panelColumns), input_(input) {
+    const size_t each = blockBytes(table, pieces, blocks.columns);
+    const int64_t columns = blocks.columns, depth = pieces.depth(table);
+    storage_ = allocatePackedStorage(checkedMultiply(each, static_cast<size_t>(blocks.count)));
+    WorkVector<uint8_t> rows(static_cast<size_t>(checkedMultiply(columns, depth)));
+    const ZeroPoints points = zerosOf(zeros);
+    for (int64_t block = 0; block < blocks.count; ++block) {
+      for (int64_t m = 0; m < columns; ++m)
+        fillRow(pieces, weights, blocks.filter(block, m), points, depth / pieces.count, rows.data() + m * depth);
       ZeroPoints own = points;
-      if (points.count > 1) {
-        own.data = static_cast<const uint8_t*>(points.data) + group * filters;
-        own.count = filters;
+      if (blocks.isGrouped) {
+        own.count = 1;
+      } else if (points.count > 1) {
+        own.data = static_cast<const uint8_t*>(points.data) + block * columns;
+        own.count = columns;
       }
-      groups_.emplace_back(table, depth, filters, static_cast<std::byte*>(storage_->data()) + each * groups_.size());
-      packColumns(table, {rows.data(), weights.dtype() == DType::Int8, 1, depth}, own, depth, filters, defaultLanes(),
-                  groups_.back());
+      blocks_.emplace_back(table, depth, columns, static_cast<std::byte*>(storage_->data()) + each * blocks_.size());
+      packColumns(table, {rows.data(), weights.dtype() == DType::Int8, 1, depth}, own, depth, columns, defaultLanes(),
+                  blocks_.back());
     }
   }
   size_t bytes() const override { return storage_->size(); }
   bool replaces(size_t input) const override { return input == input_; }
-  bool fits(const IntegerGemmTable& table) const {
+  bool fits(const IntegerGemmTable& table, bool hasResidual) const {
+    if (isGrouped_) return groupedBytesTable() && !hasResidual;
     return table.usesBytes == usesBytes_ && table.panelColumns == panelColumns_;
   }
-  const PackedColumns& group(int64_t index) const { return groups_[static_cast<size_t>(index)]; }
+  bool isGrouped() const { return isGrouped_; }
+  const PackedColumns& block(int64_t index) const { return blocks_[static_cast<size_t>(index)]; }
 
  private:
-  // The filter in the order of the pieces, each filled up with what means zero.
+  // The filter in the order of the pieces, each filled up with what means zero. One that is missing is all zeros.
   static void fillRow(const Pieces& pieces, const Tensor& weights, int64_t filter, const ZeroPoints& zeros,
                       int64_t width, uint8_t* row) {
     const int64_t channels = weights.shape()[1], taps = weights.shape().product(2, weights.shape().rank());
     const int64_t joined = pieces.elements / std::max<int64_t>(channels, 1);
+    if (filter >= weights.shape()[0]) {
+      std::fill_n(row, pieces.count * width, static_cast<uint8_t>(zeros[0]));
+      return;
+    }
     const auto* from = static_cast<const uint8_t*>(weights.data()) + filter * channels * taps;
     WorkCounter work;
     for (int64_t piece = 0; piece < pieces.count; ++piece, row += width, work.pass(width)) {
@@ -110,15 +138,25 @@ class PackedFilters final : public Prepared {
     }
   }
 
-  bool usesBytes_;
+  bool usesBytes_, isGrouped_;
   int panelColumns_;
   size_t input_;
   Ref<Storage> storage_;
-  std::vector<PackedColumns> groups_;
+  std::vector<PackedColumns> blocks_;
 };
 
 bool isDepthwiseBytes(const Shape& weights, int64_t groups) {
   return isDepthwise(weights, groups) && weights.product(2, weights.rank()) <= kMostTaps;
+}
+
+// Whether groups have whole words of channels, as many filters, no zero points, and a kernel.
+template <const Inputs& kInputs>
+bool hasNarrowGroups(int64_t groups, const Tensor& weights, const Tensor* zeros, bool hasResidual) {
+  const Shape& shape = weights.shape();
+  const int64_t channels = shape[1];
+  if (!kInputs.requantizes() || hasResidual || !groupedBytesTable() || weights.dtype() != DType::Int8) return false;
+  if (channels % 4 != 0 || channels >= kGroupedChannels || kGroupedChannels % channels != 0) return false;
+  return groups > 1 && shape[0] == groups * channels && zerosOf(zeros).areAll(0);
 }
 
 template <const Inputs& kInputs>
@@ -128,10 +166,12 @@ Ref<Prepared> prepareFilters(const Node& node, bool isSigned, const Tensor& weig
   const int64_t groups = readers::readGroups(attributes);
   if (isDepthwiseBytes(weights.shape(), groups))
     return prepareQuantizedDepthwise(node, weights, zeros, kInputs, hasResidual);
-  const IntegerGemmTable& table = integerGemmTable();
-  const Pieces pieces(table, attributes, weights.shape(), isSigned);
-  if (isMostlyPadding(table, pieces, weights.shape(), groups)) return nullptr;
-  return makeRef<PackedFilters>(table, pieces, weights, zeros, groups, kInputs.w);
+  const bool isGrouped = hasNarrowGroups<kInputs>(groups, weights, zeros, hasResidual);
+  const IntegerGemmTable& table = isGrouped ? *groupedBytesTable() : integerGemmTable();
+  const Pieces pieces(table, attributes, weights.shape(), isSigned, isGrouped);
+  if (!isGrouped && isMostlyPadding(table, pieces, weights.shape(), groups)) return nullptr;
+  return makeRef<PackedFilters>(table, pieces, weights, zeros, FilterBlocks(weights.shape(), groups, isGrouped),
+                                kInputs.w);
 }
 
 // Operands that all kernels here need; the weights' zero points must be known where the weights are.
@@ -162,7 +202,9 @@ bool accepts(const OpRequest& request) {
   const int64_t filters = w.shape[0], groups = readers::readGroups(request.node.attributes);
   const IntegerGemmTable& table = integerGemmTable();
   const Pieces pieces(table, request.node.attributes, w.shape, x.dtype == DType::Int8);
-  if (!isDepthwiseBytes(w.shape, groups) && isMostlyPadding(table, pieces, w.shape, groups)) return false;
+  const auto* packed = dynamic_cast<const PackedFilters*>(request.node.prepared.get());
+  const bool isPacked = packed && packed->isGrouped() && groupedBytesTable();
+  if (!isPacked && !isDepthwiseBytes(w.shape, groups) && isMostlyPadding(table, pieces, w.shape, groups)) return false;
   // Depthwise kernels add nothing to results, and make no real numbers.
   for (const size_t input : {kInputs.addends, kInputs.factor})
     if (input && request.has(input) && isDepthwiseBytes(w.shape, groups)) return false;
@@ -174,24 +216,27 @@ template <const Inputs& kInputs>
 class QuantizedConv final : public OpKernel {
  public:
   QuantizedConv(const OpRequest& request, const ConvShape& shape, Ref<PackedFilters> filters)
-      : table_(integerGemmTable()),
+      : table_(filters->isGrouped() ? *groupedBytesTable() : integerGemmTable()),
         operands_(request, kInputs),
         shape_(shape),
-        pieces_(table_, request.node.attributes, request.inputs[kInputs.w].shape, operands_.isSigned(0)),
+        filterBlocks_(request.inputs[kInputs.w].shape, shape.groups, filters->isGrouped()),
+        pieces_(table_, request.node.attributes, request.inputs[kInputs.w].shape, operands_.isSigned(0),
+                filters->isGrouped()),
         inside_(inElements(pieces_.copies ? withBorders(shape) : shape)),
         rows_(pieces_.joins ? asRowTaps(inside_) : inside_),
         filters_(std::move(filters)),
         blocks_(table_, shape.images * shape.pixels(), pieces_.count > 256 ? table_.tileRows : table_.blockRows) {
-    panels_ = table_.panelsOf(shape.groupFilters());
-    const int64_t wanted = 4 * std::max(request.lanes, 1), tasks = std::max<int64_t>(blocks_.count() * shape.groups, 1);
+    panels_ = table_.panelsOf(filterBlocks_.columns);
+    const int64_t wanted = 4 * std::max(request.lanes, 1);
+    const int64_t tasks = std::max<int64_t>(blocks_.count() * filterBlocks_.count, 1);
     chunk_ = (panels_ + std::min(panels_, wanted / tasks + 1) - 1) / std::min(panels_, wanted / tasks + 1);
     placeScratch(std::max(request.lanes, 1));
     const std::vector<const void*> constants = operands_.constants();
     if (scales() && !constants.empty()) {
-      known_.resize(3 * static_cast<size_t>(padded() * shape_.groups));
+      known_.resize(3 * static_cast<size_t>(padded() * filterBlocks_.count));
       const Parameters known = parametersIn(reinterpret_cast<std::byte*>(known_.data()));
       loadFactors({constants.data(), nullptr, nullptr, 1}, known);
-      mayOverflow_ = mayOverflow(known.factors, padded() * shape_.groups);
+      mayOverflow_ = mayOverflow(known.factors, padded() * filterBlocks_.count);
     }
     operands_.forgetConstants();
   }
@@ -206,16 +251,20 @@ class QuantizedConv final : public OpKernel {
     how.mayOverflow = mayOverflow_;
     const int64_t chunks = (panels_ + chunk_ - 1) / chunk_;
     const int64_t grain = grainOf(1 << 18, {blocks_.mostRows(), pieces_.depth(table_), table_.panelColumns, chunk_});
-    context.parallelFor(blocks_.count() * shape_.groups * chunks, grain, [&](int64_t begin, int64_t end, int lane) {
-      for (int64_t task = begin; task < end; ++task) {
-        const int64_t chunk = task % chunks * chunk_, block = task / chunks / shape_.groups;
-        const Part part{
-            task / chunks % shape_.groups,     blocks_.firstTile(block),
-            blocks_.firstTile(block + 1),      chunk,
-            std::min(panels_, chunk + chunk_), context.scratch + lanesAt_ + static_cast<size_t>(lane) * laneBytes_};
-        runPart(context, source, how, part);
-      }
-    });
+    context.parallelFor(blocks_.count() * filterBlocks_.count * chunks, grain,
+                        [&](int64_t begin, int64_t end, int lane) {
+                          FoundRows found;
+                          for (int64_t task = begin; task < end; ++task) {
+                            const int64_t chunk = task % chunks * chunk_, block = task / chunks / filterBlocks_.count;
+                            const Part part{task / chunks % filterBlocks_.count,
+                                            blocks_.firstTile(block),
+                                            blocks_.firstTile(block + 1),
+                                            chunk,
+                                            std::min(panels_, chunk + chunk_),
+                                            context.scratch + lanesAt_ + static_cast<size_t>(lane) * laneBytes_};
+                            runPart(context, source, how, part, found);
+                          }
+                        });
   }
 
  private:
@@ -224,14 +273,18 @@ class QuantizedConv final : public OpKernel {
   // Sums become other numbers.
   bool scales() const { return kRequantizes || operands_.hasFactor(); }
 
-  // Tiles of output pixels, panels of a group's filters, and the memory of a lane.
+  // Tiles of output pixels, panels of a block of filters, and the memory of a lane.
   struct Part {
-    int64_t group, firstTile, lastTile, firstPanel, lastPanel;
+    int64_t block, firstTile, lastTile, firstPanel, lastPanel;
     std::byte* memory;
+  };
+  // What the row pointers of a lane point at.
+  struct FoundRows {
+    int64_t firstTile = -1, block = 0;
   };
 
   int64_t elementBytes() const { return table_.usesBytes ? 1 : 2; }
-  int64_t padded() const { return panels_ * table_.panelColumns; }  // columns of a group
+  int64_t padded() const { return panels_ * table_.panelColumns; }  // columns of a block of filters
   ConvShape inElements(ConvShape shape) const {
     shape.channels *= elementBytes();
     return shape;
@@ -245,7 +298,7 @@ class QuantizedConv final : public OpKernel {
   };
   Parameters parametersIn(std::byte* memory) const {
     auto* words = reinterpret_cast<int32_t*>(memory);
-    const int64_t count = padded() * shape_.groups;
+    const int64_t count = padded() * filterBlocks_.count;
     return {reinterpret_cast<float*>(words), words + count, reinterpret_cast<float*>(words + 2 * count)};
   }
   const std::byte* parameters(const OpContext& context) const {
@@ -253,7 +306,7 @@ class QuantizedConv final : public OpKernel {
   }
 
   void placeScratch(int lanes) {
-    const auto words = static_cast<size_t>(checkedMultiply(padded(), shape_.groups));
+    const auto words = static_cast<size_t>(checkedMultiply(padded(), filterBlocks_.count));
     zerosAt_ = alignUp(checkedMultiply(words, 3 * sizeof(float)));
     inputAt_ = checkedAdd(zerosAt_, alignUp(static_cast<size_t>(inside_.channels) + 64));
     const int64_t lines = checkedMultiply(checkedMultiply(shape_.images, inside_.in[0]), inside_.in[1]);
@@ -268,11 +321,11 @@ class QuantizedConv final : public OpKernel {
   void loadFactors(const OpContext& context, const Parameters& to) const {
     const auto zero = static_cast<uint32_t>(table_.usesBytes ? operands_.zero(context) : 0);
     WorkCounter work;
-    for (int64_t group = 0, at = 0; group < shape_.groups; ++group, work.pass(8 * padded())) {
-      const PackedColumns& filters = filters_->group(group);
+    for (int64_t block = 0, at = 0; block < filterBlocks_.count; ++block, work.pass(8 * padded())) {
+      const PackedColumns& filters = filters_->block(block);
       for (int64_t n = 0; n < padded(); ++n, ++at) {
-        const bool exists = n < shape_.groupFilters();
-        const int64_t filter = group * shape_.groupFilters() + n;
+        const int64_t filter = filterBlocks_.filter(block, n);
+        const bool exists = n < filterBlocks_.columns && filter < shape_.filters;
         to.addends[at] = exists && operands_.hasAddends() ? operands_.addend(context, filter) : 0;
         to.factors[at] = exists ? operands_.factor(context, filter) : 0;
         const auto bias = static_cast<uint32_t>(exists ? operands_.bias(context, filter) : 0);
@@ -325,25 +378,32 @@ class QuantizedConv final : public OpKernel {
            [=](uint8_t x) { return static_cast<int16_t>((x ^ flip) - zero); });
   }
 
-  // Moves the rows to the group's channels. A block's last tile may have fewer rows; there the table has no addresses.
-  void toGroup(int64_t group, int64_t count, const uint8_t** rows) const {
-    const int64_t step = group * shape_.groupChannels() * elementBytes();
+  // The rows of the part at the channels of its block; the block before has mostly the same rows. A block's last tile
+  // may have fewer rows; there the table has no addresses.
+  void findRows(const ConvRows<uint8_t>::Source& source, const Part& part, FoundRows& found, int64_t first,
+                int64_t count, const uint8_t** rows) const {
+    if (found.firstTile != part.firstTile) {
+      ConvRows<uint8_t>::fill(&source, first, count, static_cast<int>(blocks_.mostRows()), rows);
+      found = {part.firstTile, 0};
+    }
+    const int64_t channels = filterBlocks_.isGrouped ? filterBlocks_.columns : shape_.groupChannels();
+    const int64_t step = (part.block - std::exchange(found.block, part.block)) * channels * elementBytes();
+    if (step == 0) return;
     for (int64_t piece = 0; piece < pieces_.count; ++piece, rows += blocks_.mostRows())
       for (int64_t i = 0; i < count; ++i) rows[i] += step;
   }
 
-  void runPart(const OpContext& context, const ConvRows<uint8_t>::Source& source, Requantization how,
-               const Part& part) const {
+  void runPart(const OpContext& context, const ConvRows<uint8_t>::Source& source, Requantization how, const Part& part,
+               FoundRows& found) const {
     auto** rows = reinterpret_cast<const uint8_t**>(part.memory);
     auto* rowSums = reinterpret_cast<int32_t*>(part.memory + sumsAt_);
-    const PackedColumns& filters = filters_->group(part.group);
+    const PackedColumns& filters = filters_->block(part.block);
     const int64_t first = blocks_.firstRow(part.firstTile), count = blocks_.firstRow(part.lastTile) - first;
-    ConvRows<uint8_t>::fill(&source, first, count, static_cast<int>(blocks_.mostRows()), rows);
-    if (part.group > 0) toGroup(part.group, count, rows);
+    findRows(source, part, found, first, count, rows);
     if (filters.hasFactors) addRows(rows, count, rowSums);
     int32_t rowFactors[kMaxIntegerBlockRows];
     std::fill_n(rowFactors, count, -operands_.zero(context));
-    const auto* factors = reinterpret_cast<const float*>(parameters(context)) + part.group * padded();
+    const auto* factors = reinterpret_cast<const float*>(parameters(context)) + part.block * padded();
     RequantizedSum sum{};
     if (how.sum) {
       sum = *how.sum;
@@ -363,7 +423,7 @@ class QuantizedConv final : public OpKernel {
     WorkCounter work;
     for (int64_t panel = part.firstPanel; panel < part.lastPanel; ++panel) {
       const int64_t column = panel * table_.panelColumns;
-      tile.columns = std::min<int64_t>(table_.panelColumns, shape_.groupFilters() - column);
+      tile.columns = std::min<int64_t>(table_.panelColumns, filterBlocks_.size(part.block) - column);
       tile.b = filters.words + column * tile.pieces * tile.words;
       if (table_.usesBytes) {
         tile.rowFactors = scales() ? nullptr : rowFactors;  // the bias has them
@@ -371,14 +431,14 @@ class QuantizedConv final : public OpKernel {
         tile.columnFactors = filters.hasFactors ? filters.columnFactors + column : nullptr;
       }
       how.factors = factors + column;
-      how.bias = reinterpret_cast<const int32_t*>(factors) + padded() * shape_.groups + column;
-      const float* addends = operands_.hasAddends() ? factors + 2 * padded() * shape_.groups + column : nullptr;
+      how.bias = reinterpret_cast<const int32_t*>(factors) + padded() * filterBlocks_.count + column;
+      const float* addends = operands_.hasAddends() ? factors + 2 * padded() * filterBlocks_.count + column : nullptr;
       (kRequantizes ? sum.addends : how.addends) = addends;
       int64_t row = first;
       for (int64_t at = part.firstTile, some; at < part.lastTile; at += some) {
         const int64_t each = blocks_.rowsOf(at);
         some = std::min(blocks_.equalTiles(at, part.lastTile), mostTilesPerCall(tile.pieces * tile.words));
-        const int64_t place = row * shape_.filters + part.group * shape_.groupFilters() + column;
+        const int64_t place = row * shape_.filters + part.block * filterBlocks_.columns + column;
         tile.rows = rows + (row - first);
         tile.rowSums = rowSums + (row - first);
         if (kRequantizes) tile.out = context.out<uint8_t>() + place;
@@ -408,6 +468,7 @@ class QuantizedConv final : public OpKernel {
   const IntegerGemmTable& table_;
   QuantizedOperands operands_;
   ConvShape shape_;
+  FilterBlocks filterBlocks_;
   Pieces pieces_;
   ConvShape inside_;  // what the product reads, with channels in bytes
   ConvRows<uint8_t> rows_;
@@ -428,8 +489,8 @@ std::unique_ptr<OpKernel> create(const OpRequest& request) {
   Ref<Prepared> prepared = request.node.prepared;
   const auto* packed = dynamic_cast<const PackedFilters*>(prepared.get());
   const bool hasResidual = kInputs.residual && request.has(kInputs.residual);
-  const bool fits =
-      packed ? packed->fits(integerGemmTable()) : prepared && fitsQuantizedDepthwise(*prepared, hasResidual);
+  const bool fits = packed ? packed->fits(integerGemmTable(), hasResidual)
+                           : prepared && fitsQuantizedDepthwise(*prepared, hasResidual);
   if (!fits)
     prepared = prepareFilters<kInputs>(request.node, x.dtype == DType::Int8, *w.constant,
                                        request.has(kInputs.wZero) ? request.inputs[kInputs.wZero].constant : nullptr,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolutions of 8-bit integers over channels-last tensors.
+// Depthwise and grouped convolutions of 8-bit integers over channels-last tensors.
 #pragma once
 
 #include <cstdint>
@@ -47,6 +47,14 @@ struct DepthwiseQuads {
 };
 using DepthwiseQuadsFunction = void (*)(const DepthwiseQuads& run);
 DepthwiseQuadsFunction depthwiseQuadsFunction();  // NULL if this machine has no such instructions
+
+// Products of groups of 4, 8, 16 or 32 channels and as many filters, 64 channels at a time. Rows of A are those
+// channels of a pixel, whose words are spread to their groups; `words` of a tile are those of a group. The columns of a
+// panel are filters in the order of groupedChannel. Without residuals and factors of columns. NULL if this machine has
+// no such instructions.
+const IntegerGemmTable* groupedBytesTable();
+inline constexpr int64_t kGroupedChannels = 64;
+inline int64_t groupedChannel(int64_t column) { return column % 16 * 4 + column / 16; }
 
 // Channels that a vector of 64 bytes holds: 64 of one pixel, or 32 or 16 of several. Blocks may overlap; only a single
 // one may be wider than there are channels.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise convolutions of 8-bit integers with AVX-512 VNNI.
+// Depthwise and grouped convolutions of 8-bit integers with AVX-512 VNNI.
 #include "ops/cpu/convolution/conv_quantized.h"
 #include "ops/cpu/target.h"
 
@@ -112,9 +112,90 @@ void run(const DepthwiseQuads& run) {
   return run.flip ? runAll<false, true>(run) : runAll<false, false>(run);
 }
 
+// Word number 0, 1, .. of each group in all lanes of the group.
+struct SpreadWords {
+  __m512i lanes, one = _mm512_set1_epi32(1);
+  MAX_VNNI explicit SpreadWords(int64_t words)
+      : lanes(_mm512_and_si512(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
+                               _mm512_set1_epi32(static_cast<int32_t>(-words)))) {}
+  MAX_VNNI __m512i operator()(__m512i x) const { return _mm512_permutexvar_epi32(lanes, x); }
+  MAX_VNNI void next() { lanes = _mm512_add_epi32(lanes, one); }
+};
+
+// Four sums of a word of results lie in the same lane of four vectors.
+MAX_VNNI void finishGrouped(const IntegerTile& t, const RequantizationVectors& how, int64_t rows) {
+  const __m512i inOrder = _mm512_broadcast_i32x4(_mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15));
+  const int32_t* sums = t.c;
+  for (int64_t i = 0; i < rows; ++i, sums += kGroupedChannels) {
+    __m512i numbers[4];
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) numbers[j] = _mm512_loadu_si512(sums + 16 * j);
+    how.addends ? how.sum<4>(numbers, 0, numbers) : how.round<4>(numbers, 0, numbers);
+    storeFirst(_mm512_shuffle_epi8(how.packed(numbers), inOrder), t.columns, t.out + i * t.outStride);
+  }
+}
+
+// 64 channels of kRows pixels, or as many as `exists` says.
+template <int kRows>
+MAX_VNNI void groupedTile(const IntegerTile& t, __mmask64 exists) {
+  __m512i sums[kRows][4];
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j)
+#pragma GCC unroll 8
+    for (int i = 0; i < kRows; ++i) sums[i][j] = _mm512_loadu_si512(t.how->bias + 16 * j);
+  const int32_t* b = t.b;
+  for (int64_t piece = 0; piece < t.pieces; ++piece) {
+    const uint8_t* const* rows = t.rows + piece * t.pieceStride;
+    SpreadWords spread(t.words);
+    for (int64_t word = 0; word < t.words; ++word, b += 64, spread.next()) {
+      __m512i columns[4];
+#pragma GCC unroll 4
+      for (int j = 0; j < 4; ++j) columns[j] = _mm512_loadu_si512(b + 16 * j);
+#pragma GCC unroll 8
+      for (int i = 0; i < kRows; ++i) {
+        const __m512i value = spread(_mm512_maskz_loadu_epi8(exists, rows[i]));
+#pragma GCC unroll 4
+        for (int j = 0; j < 4; ++j) sums[i][j] = addProducts(sums[i][j], value, columns[j]);
+      }
+    }
+  }
+#pragma GCC unroll 8
+  for (int i = 0; i < kRows; ++i)
+#pragma GCC unroll 4
+    for (int j = 0; j < 4; ++j) _mm512_storeu_si512(t.c + i * kGroupedChannels + 16 * j, sums[i][j]);
+}
+
+template <int kRows>
+MAX_VNNI void groupedTiles(IntegerTile& t) {
+  const RequantizationVectors how(*t.how);
+  const __mmask64 exists = ~__mmask64{0} >> (kGroupedChannels - t.columns);
+  for (; t.tiles > 0; --t.tiles, t.advance(kRows)) {
+    groupedTile<kRows>(t, exists);
+    finishGrouped(t, how, kRows);
+  }
+}
+
+IntegerGemmTable makeGroupedTable() {
+  IntegerGemmTable table{};
+  table.usesBytes = true;
+  table.tileRows = 6;
+  table.panelColumns = kGroupedChannels;
+  table.lanes = kGroupedChannels;
+  table.tiles[0] = {groupedTiles<1>, groupedTiles<2>, groupedTiles<3>,
+                    groupedTiles<4>, groupedTiles<5>, groupedTiles<6>};
+  table.blockRows = 54;
+  return table;
+}
+
 }  // namespace
 
 DepthwiseQuadsFunction depthwiseQuadsFunction() { return cpuTarget() < CpuTarget::Avx512Vnni ? nullptr : run; }
+
+const IntegerGemmTable* groupedBytesTable() {
+  if (cpuTarget() < CpuTarget::Avx512Vnni) return nullptr;
+  static const IntegerGemmTable table = makeGroupedTable();
+  return &table;
+}
 
 }  // namespace max
 
@@ -123,6 +204,7 @@ DepthwiseQuadsFunction depthwiseQuadsFunction() { return cpuTarget() < CpuTarget
 namespace max {
 
 DepthwiseQuadsFunction depthwiseQuadsFunction() { return nullptr; }
+const IntegerGemmTable* groupedBytesTable() { return nullptr; }
 
 }  // namespace max
 
