@@ -67,6 +67,35 @@ TEST(Winograd, MatchesReference) {
   });
 }
 
+// Three spatial dimensions: tiles read the frames of the filters, some of which see nothing but the border.
+TEST(Winograd, FramesMatchReference) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(38);
+    for (int i = 0; i < 60 && !testing::Test::HasFatalFailure(); ++i) {
+      const int64_t taps = random.integer(1, 4), dilation = random.integer(1, 2), stride = random.integer(1, 3);
+      const int64_t before = random.integer(0, 4), after = random.integer(0, 4), reach = (taps - 1) * dilation + 1;
+      const int64_t frames = std::max(random.integer(1, 7), reach - before - after);
+      const int64_t height = random.integer(1, 12), width = random.integer(1, 12);
+      const int64_t channels = random.integer(1, 40), filters = random.integer(1, 60), images = random.integer(1, 2);
+      const Shape output{images, (frames + before + after - reach) / stride + 1, height + 1, width, filters};
+      const Tensors inputs = {random.floats({images, frames, height, width, channels}),
+                              random.floats({filters, channels, taps, 3, 3}),
+                              random.chance(0.7) ? random.floats({filters}) : nullptr,
+                              random.chance(0.3) ? random.floats(output) : nullptr};
+      NodeUnderTest node("max", "Conv");
+      node->attributes.set("pads", std::vector<int64_t>{before, 2, 1, after, 1, 1});
+      node->attributes.set("strides", std::vector<int64_t>{stride, 1, 1});
+      node->attributes.set("dilations", std::vector<int64_t>{dilation, 1, 1});
+      node->attributes.set("activation", std::string(i % 3 ? "Relu" : "Silu"));
+      const int side = i % 2 ? 4 : 2;
+      const Ref<Tensor> result = node.runPrepared(inputs, {output}, winogradWeights(*inputs[1], side), 1 + i % 3)[0];
+      expectNear(*result, *node.run(inputs, {output}, "reference")[0], 1e-4f,
+                 concat(nameOf(target), " case ", i, " tiles of ", side, " input ", inputs[0]->shape(), " W ",
+                        inputs[1]->shape()));
+    }
+  });
+}
+
 // Products longer than a micro-kernel's part, several blocks of tiles, several panels.
 TEST(Winograd, ManyChannelsAndTiles) {
   forEachCpuTarget([&](CpuTarget target) {
@@ -189,6 +218,18 @@ TEST(Winograd, IsChosenForPlainConvolutionsOfManyChannels) {
                           }),
             direct);
   EXPECT_EQ(preparedBytes({64, 64, 3, 3}, [](Attributes& a) { a.set("group", int64_t{2}); }), direct);
+  EXPECT_EQ(preparedBytes({64, 64, 1, 3, 3}), 4 * direct);
+  EXPECT_EQ(preparedBytes({64, 64, 3, 3, 3}), 4 * 3 * direct);
+  EXPECT_EQ(preparedBytes({64, 64, 3, 3, 3},
+                          [](Attributes& a) {
+                            a.set("strides", std::vector<int64_t>{2, 1, 1});
+                          }),
+            4 * 3 * direct);
+  EXPECT_EQ(preparedBytes({64, 64, 3, 3, 3},
+                          [](Attributes& a) {
+                            a.set("strides", std::vector<int64_t>{1, 1, 2});
+                          }),
+            3 * direct);
   EXPECT_EQ(preparedBytes({64, 4, 3, 3}), direct / 16);
   EXPECT_EQ(preparedBytes({64, 64, 1, 9}), direct);
   EXPECT_EQ(preparedBytes({64, 64, 9}), direct);

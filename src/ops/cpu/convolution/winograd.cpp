@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.Conv of float32 by Winograd's method. A task transforms a block of tiles, which stays in the second cache, and
 // multiplies it with one panel of filters after the other; each panel's product is transformed back while it is there.
+// With three spatial dimensions, a tile reads some frames, whose channels follow each other in the products.
 #include "ops/cpu/convolution/winograd.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ constexpr int64_t kFewestChannels = 16;
 // Of a side of an output whose size is not known at load: where networks have many channels, images are small.
 // Where direct products are of words, Winograd's way loses more on images that are smaller than that than it gains on
 // larger ones.
-constexpr int64_t kUnknownPixels = 32, kManyChannels = 128, kUnknownTimesMany[] = {2048, 1280};
+constexpr int64_t kUnknownFrames = 8, kUnknownPixels = 32, kManyChannels = 128, kUnknownTimesMany[] = {2048, 1280};
 // Its weights are several times larger; beyond this, that is worth more than the time that it saves.
 constexpr size_t kMostWeightBytes[] = {size_t{32} << 20, size_t{16} << 20};  // floats, instead of words
 constexpr int64_t kBlockBytes = 640 << 10;  // of transformed input, in the second cache
@@ -36,12 +37,13 @@ int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 // What a convolution's cost depends on.
 struct Work {
-  int64_t images, rows, columns, channels, filters;
+  double images;  // or frames
+  int64_t rows, columns, filters;
+  double channels;  // of all frames that a tile reads
 
-  double products() const { return static_cast<double>(channels) * static_cast<double>(filters); }
+  double products() const { return channels * static_cast<double>(filters); }
   double tiles(int64_t side) const {
-    return static_cast<double>(images) * static_cast<double>(ceilDiv(rows, side)) *
-           static_cast<double>(ceilDiv(columns, side));
+    return images * static_cast<double>(ceilDiv(rows, side)) * static_cast<double>(ceilDiv(columns, side));
   }
 };
 
@@ -50,18 +52,18 @@ double directCost(const Work& work) { return 9 * work.products() * (work.tiles(1
 
 double winogradCost(const Work& work, int64_t side) {
   const double values = static_cast<double>((side + 2) * (side + 2));
-  const double channels = static_cast<double>(work.channels + work.filters);
+  const double channels = work.channels + static_cast<double>(work.filters);
   return values *
          (work.products() * (work.tiles(side) / 16 + kWeightCost) + work.tiles(side) * channels / 16 * kTransformCost);
 }
 
 // The side of the tiles; 0 = direct, whose multiplications of words do several at once.
-int64_t chooseSide(const Work& work, const GemmTable& direct) {
+int64_t chooseSide(const Work& work, const Tensor& weights, const GemmTable& direct) {
   int64_t best = 0;
   double least = kWorthIt * directCost(work) / direct.rate;
   for (const int64_t side : {2, 4}) {
     const double cost = winogradCost(work, side);
-    const double bytes = static_cast<double>((side + 2) * (side + 2)) * sizeof(float) * work.products();
+    const double bytes = static_cast<double>((side + 2) * (side + 2)) / 9 * static_cast<double>(weights.bytes());
     if (cost >= least || bytes > static_cast<double>(kMostWeightBytes[direct.wordElements - 1])) continue;
     least = cost;
     best = side;
@@ -71,7 +73,7 @@ int64_t chooseSide(const Work& work, const GemmTable& direct) {
 
 class WinogradWeights : public Prepared {
  public:
-  // `packed`: a matrix [channels][filters] for each value.
+  // `packed`: a matrix [frames * channels][filters] for each value.
   WinogradWeights(Ref<PackedWeights> packed, int64_t side) : side_(side), packed_(std::move(packed)) {}
 
   size_t bytes() const override { return packed_->bytes(); }
@@ -86,14 +88,16 @@ class WinogradWeights : public Prepared {
   Ref<PackedWeights> packed_;
 };
 
-// One channel of the filters of a panel.
-void packRow(const Panels& panels, int64_t panel, int64_t channel, const Tensor& weights, int side,
-             PackedWeights& packed) {
-  const int64_t filters = weights.shape()[0], channels = weights.shape()[1];
-  const int64_t width = panels.width(panel), first = panels.begin(panel);
-  const float* from = weights.as<float>() + (first * channels + channel) * 9;
-  float* to = packed.matrix(0) + first * channels + channel * width;
-  winogradTable(side).filters({from, channels * 9, std::min(width, filters - first), width, to, packed.stride()});
+// Of each filter.
+int64_t framesOf(const Shape& weights) { return weights.product(2, weights.rank() - 2); }
+
+// One channel of one frame of the filters of a panel.
+void packRow(const Panels& panels, int64_t panel, int64_t row, const Tensor& weights, int side, PackedWeights& packed) {
+  const int64_t filters = weights.shape()[0], channels = weights.shape()[1], frames = framesOf(weights.shape());
+  const int64_t width = panels.width(panel), first = panels.begin(panel), taps = 9 * frames;
+  const float* from = weights.as<float>() + (first * channels + row % channels) * taps + row / channels * 9;
+  float* to = packed.matrix(0) + first * frames * channels + row * width;
+  winogradTable(side).filters({from, channels * taps, std::min(width, filters - first), width, to, packed.stride()});
 }
 
 class WinogradOp : public OpKernel {
@@ -104,12 +108,15 @@ class WinogradOp : public OpKernel {
 
  private:
   struct Tile {
-    int64_t image, row, column;  // of its first output pixel
+    int64_t frame, row, column;  // of its first output pixel; frames of all images are counted
+  };
+  struct Range {
+    int64_t begin, end;
   };
   // A lane's scratch memory.
   struct Lane {
     const float** rows;  // of the transformed input, of each tile of the block
-    float* values;       // [value][tile][channels]
+    float* values;       // [value][tile][depth]
     float* products;     // [value][tile][columns of a panel]
     float* pixels;       // of a tile's panel before a function, if results are bfloat16
   };
@@ -117,9 +124,12 @@ class WinogradOp : public OpKernel {
   Lane laneAt(std::byte* scratch, int lane) const;
   Tile tileAt(int64_t index) const;
   void runTask(const OpContext& context, int64_t task, const Lane& lane) const;
-  void readTile(const void* x, const Tile& tile, float* to) const;
-  void multiply(int64_t panel, int64_t tiles, const Lane& lane, WorkCounter& work) const;
-  void multiplyValue(int64_t value, int64_t panel, int64_t tiles, const Lane& lane) const;
+  // The input's frame that an output's frame reads for frame `tap` of the filters, counted over all images; -1 = none.
+  int64_t frameOf(int64_t frame, int64_t tap) const;
+  Range tapsOf(int64_t firstTile, int64_t tiles) const;
+  void readTile(const void* x, const Tile& tile, int64_t frame, float* to) const;
+  void multiply(int64_t panel, int64_t tiles, Range depth, const Lane& lane, WorkCounter& work) const;
+  void multiplyValue(int64_t value, int64_t panel, int64_t tiles, Range depth, const Lane& lane) const;
   void writeTile(const OpContext& context, const Tile& tile, int64_t panel, const float* products, float* pixels) const;
   static void addRow(const RowAddends& row, int64_t columns, float* values);
   // Values are apart by an odd number of cache lines: else they would all fall into one set of the first cache.
@@ -132,6 +142,7 @@ class WinogradOp : public OpKernel {
   ConvShape shape_;
   Ref<WinogradWeights> weights_;
   int64_t side_, values_;
+  int64_t depth_;  // of the products: the channels of all frames that a tile reads
   const GemmTable* gemm_;
   const GemmTable* words_;  // converts results to bfloat16
   const WinogradTable* transforms_;
@@ -151,6 +162,7 @@ WinogradOp::WinogradOp(const OpRequest& request, const ConvShape& shape, Ref<Win
       weights_(std::move(weights)),
       side_(weights_->side()),
       values_((side_ + 2) * (side_ + 2)),
+      depth_(checkedMultiply(shape.kernel[0], shape.channels)),
       gemm_(&gemmTable()),
       words_(&gemmTableFor(request.node)),
       transforms_(&winogradTable(static_cast<int>(side_))),
@@ -164,22 +176,22 @@ WinogradOp::WinogradOp(const OpRequest& request, const ConvShape& shape, Ref<Win
       writesNarrow_(isNarrow(request.outputs[0])),
       tilesDown_(ceilDiv(shape.out[1], side_)),
       tilesAcross_(ceilDiv(shape.out[2], side_)),
-      tiles_(checkedMultiply(shape.images, checkedMultiply(tilesDown_, tilesAcross_))) {
+      tiles_(checkedMultiply(checkedMultiply(shape.images, shape.out[0]), checkedMultiply(tilesDown_, tilesAcross_))) {
   chooseBlocks(std::max(request.lanes, 1));
   const int64_t pixelFloats = writesNarrow_ ? side_ * side_ * gemm_->panelVectors * gemm_->lanes : 0;
   const int64_t floats =
-      checkedAdd(checkedMultiply(values_, checkedAdd(valueStep(shape.channels), productStep())), pixelFloats);
+      checkedAdd(checkedMultiply(values_, checkedAdd(valueStep(depth_), productStep())), pixelFloats);
   laneBytes_ = checkedAdd(alignUp<int64_t>(blockTiles_ * static_cast<int64_t>(sizeof(float*))),
                           checkedMultiply<int64_t>(4, floats));
 }
 
 // Few tiles are not divided among lanes, because each block of them reads all filters.
 void WinogradOp::chooseBlocks(int lanes) {
-  const double work = static_cast<double>(tiles_ * values_) * static_cast<double>(shape_.channels) *
+  const double work = static_cast<double>(tiles_ * values_) * static_cast<double>(depth_) *
                       static_cast<double>(panels_.paddedColumns()) / gemm_->lanes;
   lanes_ = static_cast<int>(std::clamp(work / kWorkPerLane, 1., static_cast<double>(lanes)));
   const int64_t tileRows = gemm_->tileRows;
-  const int64_t fit = kBlockBytes / checkedMultiply(4 * values_, shape_.channels) / tileRows * tileRows;
+  const int64_t fit = kBlockBytes / checkedMultiply(4 * values_, depth_) / tileRows * tileRows;
   blockTiles_ = std::min(std::clamp(fit, 2 * tileRows, kMostBlockTiles), std::max<int64_t>(tiles_, 1));
   blocks_ = ceilDiv(tiles_, blockTiles_);
   panelBlocks_ = 1;
@@ -197,7 +209,7 @@ void WinogradOp::chooseBlocks(int lanes) {
 WinogradOp::Lane WinogradOp::laneAt(std::byte* scratch, int lane) const {
   std::byte* own = scratch + lane * laneBytes_;
   auto* values = reinterpret_cast<float*>(own + alignUp<int64_t>(blockTiles_ * static_cast<int64_t>(sizeof(float*))));
-  float* products = values + values_ * valueStep(shape_.channels);
+  float* products = values + values_ * valueStep(depth_);
   return {reinterpret_cast<const float**>(own), values, products, products + values_ * productStep()};
 }
 
@@ -215,26 +227,51 @@ void WinogradOp::run(const OpContext& context) const {
 void WinogradOp::runTask(const OpContext& context, int64_t task, const Lane& lane) const {
   const int64_t first = task % blocks_ * blockTiles_, tiles = std::min(blockTiles_, tiles_ - first);
   const int64_t panel0 = task / blocks_ * blockPanels_, panel1 = std::min(panel0 + blockPanels_, panels_.count);
+  const Range taps = tapsOf(first, tiles), depth{taps.begin * shape_.channels, taps.end * shape_.channels};
   WorkCounter work;
-  for (int64_t i = 0; i < tiles; ++i, work.pass(values_ * shape_.channels / 4)) {
-    lane.rows[i] = lane.values + i * shape_.channels;
-    readTile(context.in<void>(0), tileAt(first + i), lane.values + i * shape_.channels);
+  for (int64_t i = 0; i < tiles; ++i) {
+    const Tile tile = tileAt(first + i);
+    float* to = lane.values + i * depth_;
+    lane.rows[i] = to;
+    for (int64_t tap = taps.begin; tap < taps.end; ++tap, work.pass(values_ * shape_.channels / 4))
+      readTile(context.in<void>(0), tile, frameOf(tile.frame, tap), to + tap * shape_.channels);
   }
   for (int64_t panel = panel0; panel < panel1; ++panel) {
-    multiply(panel, tiles, lane, work);
+    multiply(panel, tiles, depth, lane, work);
     for (int64_t i = 0; i < tiles; ++i, work.pass(values_ * panels_.width(panel) / 4))
       writeTile(context, tileAt(first + i), panel, lane.products + i * panels_.width(panel), lane.pixels);
   }
 }
 
-void WinogradOp::readTile(const void* x, const Tile& tile, float* to) const {
+int64_t WinogradOp::frameOf(int64_t frame, int64_t tap) const {
+  const int64_t image = frame / shape_.out[0], at = frame % shape_.out[0];
+  const int64_t from = at * shape_.stride[0] - shape_.before[0] + tap * shape_.dilation[0];
+  return from >= 0 && from < shape_.in[0] ? image * shape_.in[0] + from : -1;
+}
+
+// The frames of the filters that see more than the border for some of the tiles; at least one.
+WinogradOp::Range WinogradOp::tapsOf(int64_t firstTile, int64_t tiles) const {
+  const int64_t first = tileAt(firstTile).frame, last = tileAt(firstTile + tiles - 1).frame;
+  const auto isUsed = [&](int64_t tap) {
+    for (int64_t frame = first; frame <= last; ++frame)
+      if (frameOf(frame, tap) >= 0) return true;
+    return false;
+  };
+  Range taps{0, shape_.kernel[0]};
+  while (taps.begin + 1 < taps.end && !isUsed(taps.begin)) ++taps.begin;
+  while (taps.begin + 1 < taps.end && !isUsed(taps.end - 1)) --taps.end;
+  return taps;
+}
+
+// `frame`: -1 = all zeros.
+void WinogradOp::readTile(const void* x, const Tile& tile, int64_t frame, float* to) const {
   std::array<const void*, kWinogradMostValues> pixels;
   const auto pixelBytes = static_cast<int64_t>(readsNarrow_ ? sizeof(uint16_t) : sizeof(float)) * shape_.channels;
   const int64_t n = side_ + 2, top = tile.row - shape_.before[1], left = tile.column - shape_.before[2];
   const int64_t height = shape_.in[1], width = shape_.in[2];
   for (int64_t i = 0; i < n; ++i) {
-    const bool isRowInside = top + i >= 0 && top + i < height;
-    const int64_t row = (tile.image * height + top + i) * width + left;
+    const bool isRowInside = frame >= 0 && top + i >= 0 && top + i < height;
+    const int64_t row = (frame * height + top + i) * width + left;
     for (int64_t j = 0; j < n; ++j) {
       const bool isInside = isRowInside && left + j >= 0 && left + j < width;
       pixels[static_cast<size_t>(i * n + j)] = isInside ? static_cast<const std::byte*>(x) + (row + j) * pixelBytes
@@ -242,18 +279,18 @@ void WinogradOp::readTile(const void* x, const Tile& tile, float* to) const {
     }
   }
   const auto transform = readsNarrow_ ? transforms_->narrowInput : transforms_->input;
-  transform({pixels.data(), shape_.channels, to, valueStep(shape_.channels)});
+  transform({pixels.data(), shape_.channels, to, valueStep(depth_)});
 }
 
-void WinogradOp::multiply(int64_t panel, int64_t tiles, const Lane& lane, WorkCounter& work) const {
-  for (int64_t value = 0; value < values_; ++value, work.pass(kStepsPerRow * shape_.channels * tiles / gemm_->tileRows))
-    multiplyValue(value, panel, tiles, lane);
+void WinogradOp::multiply(int64_t panel, int64_t tiles, Range depth, const Lane& lane, WorkCounter& work) const {
+  const int64_t steps = kStepsPerRow * (depth.end - depth.begin) * tiles / gemm_->tileRows;
+  for (int64_t value = 0; value < values_; ++value, work.pass(steps)) multiplyValue(value, panel, tiles, depth, lane);
 }
 
-void WinogradOp::multiplyValue(int64_t value, int64_t panel, int64_t tiles, const Lane& lane) const {
-  const int64_t width = panels_.width(panel);
-  const int64_t calls = ceilDiv(tiles, gemm_->tileRows), parts = ceilDiv(shape_.channels, gemm_->kBlock);
-  const int64_t part = ceilDiv(shape_.channels, parts), offset = panels_.begin(panel) * shape_.channels;
+void WinogradOp::multiplyValue(int64_t value, int64_t panel, int64_t tiles, Range depth, const Lane& lane) const {
+  const int64_t width = panels_.width(panel), count = depth.end - depth.begin;
+  const int64_t calls = ceilDiv(tiles, gemm_->tileRows), parts = ceilDiv(count, gemm_->kBlock);
+  const int64_t part = ceilDiv(count, parts), offset = panels_.begin(panel) * depth_;
   const bool isLast = value + 1 == values_;
   GemmTile tile{};
   tile.taps = 1;
@@ -261,19 +298,19 @@ void WinogradOp::multiplyValue(int64_t value, int64_t panel, int64_t tiles, cons
   tile.columns = columnsOf(panel);
   tile.epilogue = &epilogue_;
   tile.aheadStep = ceilDiv(width, calls);
-  for (int64_t first = 0; first < shape_.channels; first += part) {
-    tile.rowOffset = value * valueStep(shape_.channels) + first;
-    tile.depth = std::min(part, shape_.channels - first);
-    tile.accumulate = first > 0;
+  for (int64_t first = depth.begin; first < depth.end; first += part) {
+    tile.rowOffset = value * valueStep(depth_) + first;
+    tile.depth = std::min(part, depth.end - first);
+    tile.accumulate = first > depth.begin;
     tile.b = weights_->matrix(value) + offset + first * width;
     // The next value's panel, or the first of the next panel.
-    const float* next = weights_->matrix(isLast ? 0 : value + 1) + offset + (isLast ? width * shape_.channels : 0);
+    const float* next = weights_->matrix(isLast ? 0 : value + 1) + offset + (isLast ? width * depth_ : 0);
     for (int64_t call = 0; call < calls; ++call) {
-      const int64_t begin = call * tiles / calls, count = (call + 1) * tiles / calls - begin;
+      const int64_t begin = call * tiles / calls, rows = (call + 1) * tiles / calls - begin;
       tile.rows = lane.rows + begin;
       tile.c = lane.products + value * productStep() + begin * width;
       tile.ahead = next + first * width + call * tile.aheadStep * tile.depth;
-      gemm_->tile(count, tile.columns)(tile);
+      gemm_->tile(rows, tile.columns)(tile);
     }
   }
 }
@@ -282,7 +319,7 @@ void WinogradOp::writeTile(const OpContext& context, const Tile& tile, int64_t p
                            float* pixels) const {
   const Activation& activation = epilogue_.activation;
   const int64_t channel = panels_.begin(panel), columns = columnsOf(panel);
-  const int64_t pixel = (tile.image * shape_.out[1] + tile.row) * shape_.out[2] + tile.column;
+  const int64_t pixel = (tile.frame * shape_.out[1] + tile.row) * shape_.out[2] + tile.column;
   const int64_t at = pixel * shape_.filters + channel;
   WinogradOutput output{};
   output.values = products;
@@ -333,27 +370,52 @@ void WinogradOp::addRow(const RowAddends& row, int64_t columns, float* values) {
   for (int64_t k = 0; k < columns && row.narrow; ++k) values[k] += floatFromBFloat16(row.narrow[k]);
 }
 
+// Frames of the filters that see more than the border, on average.
+double meanTaps(const readers::Window& window, int64_t in, int64_t out) {
+  double inside = 0;
+  for (int64_t tap = 0; tap < window.size; ++tap) {
+    const int64_t skipped = window.padBegin - tap * window.dilation;  // of the input, before its first frame
+    const int64_t first = std::max<int64_t>(ceilDiv(skipped, window.stride), 0);
+    const int64_t end = std::min(ceilDiv(std::max<int64_t>(in + skipped, 0), window.stride), out);
+    inside += static_cast<double>(std::max<int64_t>(end - first, 0));
+  }
+  return inside / static_cast<double>(std::max<int64_t>(out, 1));
+}
+
 // The convolution's output as far as it is known at load.
 Work workOf(const Node& node, const Tensor& weights) {
   const int64_t channels = weights.shape()[1], filters = weights.shape()[0];
   const int64_t most = std::max(channels, filters);
   const int64_t timesMany = kUnknownTimesMany[gemmTableFor(node).wordElements - 1];
   const int64_t side = most < kManyChannels ? kUnknownPixels : std::max<int64_t>(timesMany / most, 7);
-  Work work{1, side, side, channels, filters};
-  const Value* output = node.output();
-  if (!node.isOwn("Conv") || !output || !output->type.ranked || output->type.rank() != 4) return work;
-  int64_t* const sizes[] = {&work.images, &work.rows, &work.columns};
-  for (size_t i = 0; i < std::size(sizes); ++i)
-    if (output->type.dims[i].isKnown()) *sizes[i] = output->type.dims[i].value();
+  const int rank = weights.shape().rank();
+  Work work{1, side, side, filters, static_cast<double>(framesOf(weights.shape()) * channels)};
+  const Value *input = node.input(0), *output = node.output();
+  if (!node.isOwn("Conv") || !output || !output->type.ranked || output->type.rank() != rank) return work;
+  const auto sizeOf = [](const Value& value, int axis, int64_t unknown) {
+    const Dim& dim = value.type.dims[static_cast<size_t>(axis)];
+    return dim.isKnown() ? dim.value() : unknown;
+  };
+  work.images = static_cast<double>(sizeOf(*output, 0, 1));
+  work.rows = sizeOf(*output, rank - 3, side);
+  work.columns = sizeOf(*output, rank - 2, side);
+  if (rank == 4) return work;
+  const int64_t frames = sizeOf(*output, 1, kUnknownFrames);
+  work.images *= static_cast<double>(frames);
+  if (!input || !input->type.ranked || input->type.rank() != rank) return work;
+  const readers::Windows windows = readers::readWindows(node.attributes, weights.shape().dims().subspan(2));
+  const double taps = meanTaps(windows.axes[0], sizeOf(*input, 1, frames), frames);
+  work.channels = taps * static_cast<double>(channels);
   return work;
 }
 
 bool isPossible(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
-  if (shape.rank() != 4 || shape[2] != 3 || shape[3] != 3 || readers::readGroups(node.attributes) != 1) return false;
-  if (std::min(shape[0], shape[1]) < kFewestChannels) return false;
+  const int rank = shape.rank();
+  if (rank < 4 || shape[rank - 2] != 3 || shape[rank - 1] != 3) return false;
+  if (std::min(shape[0], shape[1]) < kFewestChannels || readers::readGroups(node.attributes) != 1) return false;
   const readers::Windows windows = readers::readWindows(node.attributes, shape.dims().subspan(2));
-  return std::all_of(windows.axes.begin(), windows.axes.end(),
+  return std::all_of(windows.axes.end() - 2, windows.axes.end(),
                      [](const readers::Window& window) { return window.stride == 1 && window.dilation == 1; });
 }
 
@@ -361,12 +423,13 @@ bool isPossible(const Node& node, const Tensor& weights) {
 
 int winogradSide(const Node& node, const Tensor& weights) {
   if (!isPossible(node, weights)) return 0;
-  return static_cast<int>(chooseSide(workOf(node, weights), gemmTableFor(node)));
+  return static_cast<int>(chooseSide(workOf(node, weights), weights, gemmTableFor(node)));
 }
 
 PackedForm winogradForm(const Tensor& weights, int side) {
   const int64_t values = (side + 2) * (side + 2);
-  return {"filters", gemmTable(), values, weights.shape()[1], weights.shape()[0], side};
+  const int64_t channels = weights.shape()[1], rows = checkedMultiply(framesOf(weights.shape()), channels);
+  return {"filters", gemmTable(), values, rows, weights.shape()[0], side, {channels}};
 }
 
 Ref<Prepared> winogradWeights(const Tensor& weights, int side) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Winograd's convolution: 3 x 3 filters, without strides, over tiles of the output.
+// Winograd's convolution: 3 x 3 filters, without strides, over tiles of the output; or some of these filters for each,
+// one a frame.
 //
 // A tile of m x m output pixels reads n x n input pixels, n = m + 2. Both it and the filters are transformed to n x n
 // values, so that the tile is n x n products of channels instead of 9 m^2. m is 2 or 4.
