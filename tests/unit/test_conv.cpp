@@ -148,6 +148,19 @@ TEST(Conv, StemsOfVideosMatchReference) {
   });
 }
 
+// Windows that are one pixel wide, such as those of positions in lambda layers; with more rows, products are used.
+TEST(Conv, StemsOfManyKernelRowsMatchReference) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(31);
+    const ConvCase c{3, 2, 1, 16, 1, {12, 7, 21}, {9, 9, 1}, {1, 1, 1}, {1, 1, 1}, {4, 4, 0, 4, 4, 0}};
+    compare(c, random, target, 0, "stem_f32");
+    const ConvCase most{2, 1, 2, 19, 1, {140, 5}, {128, 2}, {1, 1}, {1, 1}, {0, 1, 0, 0}};
+    compare(most, random, target, 1, "stem_f32");
+    const ConvCase more{2, 1, 2, 19, 1, {140, 5}, {129, 2}, {1, 1}, {1, 1}, {0, 1, 0, 0}};
+    compare(more, random, target, 2, "conv_f32");
+  });
+}
+
 // Rows of one to many segments, of one vector of filters and of few channels.
 TEST(Conv, LongRowsMatchReference) {
   forEachCpuTarget([&](CpuTarget target) {

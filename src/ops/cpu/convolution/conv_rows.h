@@ -16,7 +16,7 @@ namespace max {
 // Of float32, without dilations, with up to kMost kernel rows.
 class BorderedRows {
  public:
-  static constexpr int64_t kMost = 64;
+  static constexpr int64_t kMost = 128;
 
   // What a segment of a row of output pixels reads.
   struct Segment {
