@@ -455,13 +455,16 @@ struct Network {
   }
 };
 
-// Convolutions whose products would fill a part of a vector: the one of eight filters, and the one in groups of four.
+// Convolutions whose products would fill a part of a vector: those of four and eight filters, and the one in groups of
+// four. Sums of few factors are the exception, but not of up to four filters.
 TEST(Narrow, ConvolutionsOfFewColumnsStayFloats) {
   if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
   const auto build = [](test::Builder& b) {
     Value* x = b.input({1, 64, 9, 9});
     b.output(b.op("Conv", {x, b.random({8, 64, 3, 3})}));
     b.output(b.op("Conv", {x, b.random({64, 4, 3, 3})}, test::attrs({{"group", int64_t{16}}})));
+    b.output(b.op("Conv", {x, b.random({4, 64, 1, 1})}));
+    b.output(b.op("Conv", {x, b.random({8, 64, 1, 1})}));
     b.output(b.op("Conv", {x, b.random({64, 64, 1, 1})}));
   };
   const Shape shape{1, 64, 9, 9};
@@ -471,7 +474,9 @@ TEST(Narrow, ConvolutionsOfFewColumnsStayFloats) {
   };
   EXPECT_TRUE(areEqual(0));
   EXPECT_TRUE(areEqual(1));
-  EXPECT_FALSE(areEqual(2));
+  EXPECT_TRUE(areEqual(2));
+  EXPECT_FALSE(areEqual(3));
+  EXPECT_FALSE(areEqual(4));
 }
 
 // What only products read is the same number, rounded by another node.

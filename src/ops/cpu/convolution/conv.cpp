@@ -463,10 +463,22 @@ int64_t ConvRows<T>::insideRun(const Spatial& at) const {
 template <class T>
 void ConvRows<T>::fillRun(const T* from, int64_t count, int tileRows, const T** table) const {
   const int64_t step = shape_.stride[2] * steps_[2];
+  if (count == kMaxTileRows && tileRows == kMaxTileRows) return fillWholeTiles(from, step, table);
   for (const int64_t offset : offsets_) {
     const T* tap = from + offset;
     for (int64_t i = 0; i < count; ++i, tap += step) table[i] = tap;
     table += tileRows;
+  }
+}
+
+// The same for a number of pixels that the compiler knows.
+template <class T>
+void ConvRows<T>::fillWholeTiles(const T* from, int64_t step, const T** table) const {
+  const T* first[kMaxTileRows];
+  for (int i = 0; i < kMaxTileRows; ++i) first[i] = from + i * step;
+  for (const int64_t offset : offsets_) {
+    for (int i = 0; i < kMaxTileRows; ++i) table[i] = first[i] + offset;
+    table += kMaxTileRows;
   }
 }
 

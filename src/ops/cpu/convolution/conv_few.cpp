@@ -133,6 +133,7 @@ namespace max {
 namespace {
 
 constexpr int64_t kBlockFilters = 4, kFewestChannels = 16;
+constexpr int64_t kShortSum = 128;
 
 Ref<FewWeights> weightsOf(const OpRequest& request) {
   auto* prepared = dynamic_cast<FewWeights*>(request.node.prepared.get());
@@ -194,6 +195,9 @@ bool hasFewFilters(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
   if (!node.isOwn("Conv") || node.input(3) || readers::readGroups(node.attributes) != 1) return false;
   if (shape[0] > kMostFewFilters || shape[1] < kFewestChannels) return false;
+  // Adding up takes as long as the products of so few factors; those of bfloat16 need not.
+  const bool isShort = shape.product(1, shape.rank()) <= kShortSum && shape[0] > kBlockFilters;
+  if (isShort && gemmTableFor(node).takesNarrow()) return false;
   return hasBorderedRows(node, shape);
 }
 

@@ -15,8 +15,29 @@ namespace {
 MAX_BF16 HWY_INLINE __m512bh wordsAt(const float* p) { return reinterpret_cast<__m512bh>(_mm512_loadu_ps(p)); }
 MAX_BF16 HWY_INLINE __m512bh everyWord(const float* p) { return reinterpret_cast<__m512bh>(_mm512_set1_ps(*p)); }
 
+// Adds the products of one word of k to the sums `sum(row, vector)`.
+template <int kRows, int kVectors, class Sums>
+MAX_BF16 HWY_INLINE void multiplyWord(const float* const (&a)[kRows], int64_t k, const float* b, const Sums& sum) {
+  __m512bh columns[kVectors];
+  MAX_UNROLL for (int j = 0; j < kVectors; ++j) {
+    if constexpr (kRows == 1 || kVectors > 1) __builtin_prefetch(b + kDistance<kRows> + j * kLanes, 0, 3);
+    columns[j] = wordsAt(b + j * kLanes);
+  }
+  MAX_UNROLL for (int i = 0; i < kRows; ++i) {
+    const __m512bh value = everyWord(a[i] + k);
+    MAX_UNROLL for (int j = 0; j < kVectors; ++j) sum(i, j) = _mm512_dpbf16_ps(sum(i, j), value, columns[j]);
+  }
+}
+
 template <int kRows, int kVectors>
 MAX_BF16 HWY_INLINE void multiplyWords(Tile<kRows, kVectors>& tile, const GemmTile& t) {
+  // So few sums would wait for each other: every second word has its own. Loads limit such tiles, so that they prefetch
+  // nothing (but for one row, which waits for memory).
+  constexpr bool kTwice = kVectors == 1;
+  __m512 odd[kRows];
+  if constexpr (kTwice) MAX_UNROLL for (int i = 0; i < kRows; ++i) odd[i] = _mm512_setzero_ps();
+  const auto sumOf = [&](int i, int j) MAX_BF16 -> __m512& { return tile.sum[i][j].raw; };
+  const auto oddOf = [&](int i, int) MAX_BF16 -> __m512& { return odd[i]; };
   const float* b = t.b;
   const float* ahead = t.ahead;
   const float* const* rows = t.rows;
@@ -28,20 +49,18 @@ MAX_BF16 HWY_INLINE void multiplyWords(Tile<kRows, kVectors>& tile, const GemmTi
     }
     const float* a[kRows];
     MAX_UNROLL for (int i = 0; i < kRows; ++i) a[i] = rows[i] + t.rowOffset;
-    for (int64_t k = 0; k < t.depth; ++k, b += kVectors * kLanes, ahead += t.aheadStep) {
-      if constexpr (kRows > 1) __builtin_prefetch(ahead, 0, 2);
-      __m512bh columns[kVectors];
-      MAX_UNROLL for (int j = 0; j < kVectors; ++j) {
-        __builtin_prefetch(b + kDistance<kRows> + j * kLanes, 0, 3);
-        columns[j] = wordsAt(b + j * kLanes);
-      }
-      MAX_UNROLL for (int i = 0; i < kRows; ++i) {
-        const __m512bh value = everyWord(a[i] + k);
-        MAX_UNROLL for (int j = 0; j < kVectors; ++j) tile.sum[i][j].raw =
-            _mm512_dpbf16_ps(tile.sum[i][j].raw, value, columns[j]);
-      }
+    int64_t k = 0;
+    for (; kTwice && k + 2 <= t.depth; k += 2, b += 2 * kVectors * kLanes) {
+      multiplyWord<kRows, kVectors>(a, k, b, sumOf);
+      multiplyWord<kRows, kVectors>(a, k + 1, b + kVectors * kLanes, oddOf);
+    }
+    for (; k < t.depth; ++k, b += kVectors * kLanes, ahead += t.aheadStep) {
+      if constexpr (kRows > 1 && kVectors > 1) __builtin_prefetch(ahead, 0, 2);
+      multiplyWord<kRows, kVectors>(a, k, b, sumOf);
     }
   }
+  if constexpr (kTwice)
+    MAX_UNROLL for (int i = 0; i < kRows; ++i) tile.sum[i][0].raw = _mm512_add_ps(tile.sum[i][0].raw, odd[i]);
 }
 
 MAX_BF16 HWY_INLINE __mmask16 firstElements(int64_t count) {

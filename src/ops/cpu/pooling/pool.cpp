@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "base/interrupt_point.h"
 #include "base/work_vector.h"
@@ -36,6 +37,11 @@ struct Axis {
   int64_t start(int64_t position) const { return position * stride - padBegin; }
   int64_t seen(int64_t position) const { return tapsWithin(position, 0, input); }
   int64_t seenWithPads(int64_t position) const { return tapsWithin(position, -padBegin, input + padEnd); }
+  // The positions before this one have all taps inside, from the first on that does not begin in the padding.
+  int64_t insideEnd() const {
+    const int64_t room = input - 1 - (kernel - 1) * dilation + padBegin;
+    return room < 0 ? 0 : std::min(output, room / stride + 1);
+  }
 };
 
 // The spatial axes of an image whose first one is `first`; missing ones come before, as axes of size 1.
@@ -64,6 +70,7 @@ class PoolOp final : public OpKernel {
     includePads_ = pool.includesPads;
     readAxes(request, pool, 1, axes_);
     grain_ = grainOf(kElementsPerPart, {axes_[2].output, channels_, pool.windows.taps()});
+    mostPixels_ = grainOf(kElementsPerPart, {channels_, pool.windows.taps()});
   }
 
   void run(const OpContext& context) const override {
@@ -83,13 +90,23 @@ class PoolOp final : public OpKernel {
     const int64_t sizes[3] = {planeSize, lineSize, channels_};
     int64_t position[3] = {plane, row, 0};
     WorkCounter work;
-    for (; position[2] < axes_[2].output; ++position[2], y += channels_, work.pass(16 + channels_))
-      pixel(x, sizes, position, y);
+    for (int64_t count; position[2] < axes_[2].output; position[2] += count, y += count * channels_) {
+      count = runFrom(position[2]);
+      pixels(x, sizes, position, count, y);
+      work.pass(16 + count * channels_);
+    }
   }
 
-  void pixel(const T* x, const int64_t (&sizes)[3], const int64_t (&position)[3], T* y) const {
-    PoolWindow window;
-    int64_t seen = 1, offset = 0;
+  // How many pixels from this one on have windows of one size, a number of them that is soon computed.
+  int64_t runFrom(int64_t column) const {
+    const Axis& axis = axes_[2];
+    if (axis.start(column) < 0) return 1;
+    return std::clamp<int64_t>(axis.insideEnd() - column, 1, mostPixels_);
+  }
+
+  void pixels(const T* x, const int64_t (&sizes)[3], const int64_t (&position)[3], int64_t count, T* y) const {
+    PoolWindow window{{}, {}, count, axes_[2].stride * channels_};
+    int64_t seen = 1, offset = 0, channels = channels_;
     double padded = 1;
     for (int i = 0; i < 3; ++i) {
       const Axis& axis = axes_[i];
@@ -101,28 +118,31 @@ class PoolOp final : public OpKernel {
     }
     if (seen == 0) offset = 0;
     if (seen * channels_ > kElementsPerPart / 4) passWork(seen * channels_);
+    if (axes_[2].stride == 1) channels *= std::exchange(window.outputs, 1);  // they see all channels of a row in order
     if constexpr (kAverage) {
-      const auto count = static_cast<float>(includePads_ ? padded : static_cast<double>(seen));
-      table_.sum(x + offset, window, channels_, count > 0 ? 1 / count : 0, y);
+      const auto taps = static_cast<float>(includePads_ ? padded : static_cast<double>(seen));
+      table_.sum(x + offset, window, channels, taps > 0 ? 1 / taps : 0, y);
     } else {
-      greatest(x + offset, window, y);
+      greatest(x + offset, window, channels, y);
     }
   }
 
-  void greatest(const float* x, const PoolWindow& window, float* y) const { table_.greatest(x, window, channels_, y); }
-  void greatest(const uint16_t* x, const PoolWindow& window, uint16_t* y) const {
-    table_.greatestNarrow(x, window, channels_, y);
+  void greatest(const float* x, const PoolWindow& window, int64_t channels, float* y) const {
+    table_.greatest(x, window, channels, y);
   }
-  void greatest(const int8_t* x, const PoolWindow& window, int8_t* y) const {
-    table_.greatestInt8(x, window, channels_, y);
+  void greatest(const uint16_t* x, const PoolWindow& window, int64_t channels, uint16_t* y) const {
+    table_.greatestNarrow(x, window, channels, y);
   }
-  void greatest(const uint8_t* x, const PoolWindow& window, uint8_t* y) const {
-    table_.greatestUInt8(x, window, channels_, y);
+  void greatest(const int8_t* x, const PoolWindow& window, int64_t channels, int8_t* y) const {
+    table_.greatestInt8(x, window, channels, y);
+  }
+  void greatest(const uint8_t* x, const PoolWindow& window, int64_t channels, uint8_t* y) const {
+    table_.greatestUInt8(x, window, channels, y);
   }
 
   const PoolTable& table_;
   bool includePads_ = false;
-  int64_t batch_, channels_, grain_ = 1;
+  int64_t batch_, channels_, grain_ = 1, mostPixels_ = 1;
   Axis axes_[3];
 };
 

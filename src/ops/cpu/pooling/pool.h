@@ -6,19 +6,21 @@
 
 namespace max {
 
-// The pixels of one window inside the input: counts and strides (in elements) along three spatial axes.
+// The pixels of a window inside the input: counts and strides (in elements) along three spatial axes. Those of
+// `outputs` consecutive pixels of the output are `step` elements from each other.
 struct PoolWindow {
   int64_t count[3];
   int64_t stride[3];
+  int64_t outputs, step;
 };
 
 struct PoolTable {
-  // One output pixel: y[c] = the greatest x[tap, c].
+  // y[output, c] = the greatest x[output, tap, c].
   void (*greatest)(const float* x, const PoolWindow& window, int64_t channels, float* y);
   void (*greatestNarrow)(const uint16_t* x, const PoolWindow& window, int64_t channels, uint16_t* y);  // of bfloat16
   void (*greatestInt8)(const int8_t* x, const PoolWindow& window, int64_t channels, int8_t* y);
   void (*greatestUInt8)(const uint8_t* x, const PoolWindow& window, int64_t channels, uint8_t* y);
-  // y[c] = factor * the sum of x[tap, c].
+  // y[output, c] = factor * the sum of x[output, tap, c].
   void (*sum)(const float* x, const PoolWindow& window, int64_t channels, float factor, float* y);
 };
 

@@ -48,7 +48,7 @@ HWY_INLINE void forEachTap(const T* x, const PoolWindow& window, const Body& bod
 
 // Channels in blocks of four vectors that stay in registers for the whole window.
 template <class Op>
-HWY_INLINE void pool(const float* x, const PoolWindow& window, int64_t channels, float factor, float* y) {
+HWY_INLINE void poolPixel(const float* x, const PoolWindow& window, int64_t channels, float factor, float* y) {
   const F d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const V start = hn::Set(d, Op::kStart), by = hn::Set(d, factor);
@@ -73,14 +73,22 @@ HWY_INLINE void pool(const float* x, const PoolWindow& window, int64_t channels,
   });
 }
 
-void greatest(const float* x, const PoolWindow& window, int64_t channels, float* y) {
-  pool<Greatest>(x, window, channels, 1.f, y);
-}
-void sum(const float* x, const PoolWindow& window, int64_t channels, float factor, float* y) {
-  pool<Sum>(x, window, channels, factor, y);
+// Calls pixel(x, y) for each pixel of the output.
+template <class T, class Pixel>
+HWY_INLINE void forEachOutput(const T* x, const PoolWindow& window, int64_t channels, T* y, const Pixel& pixel) {
+  for (int64_t i = 0; i < window.outputs; ++i, x += window.step, y += channels) pixel(x, y);
 }
 
-void greatestNarrow(const uint16_t* x, const PoolWindow& window, int64_t channels, uint16_t* y) {
+void greatest(const float* x, const PoolWindow& window, int64_t channels, float* y) {
+  forEachOutput(x, window, channels, y,
+                [&](const float* from, float* to) HWY_ATTR { poolPixel<Greatest>(from, window, channels, 1.f, to); });
+}
+void sum(const float* x, const PoolWindow& window, int64_t channels, float factor, float* y) {
+  forEachOutput(x, window, channels, y,
+                [&](const float* from, float* to) HWY_ATTR { poolPixel<Sum>(from, window, channels, factor, to); });
+}
+
+HWY_INLINE void greatestNarrowPixel(const uint16_t* x, const PoolWindow& window, int64_t channels, uint16_t* y) {
   const F d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const V start = hn::Set(d, Greatest::kStart);
@@ -102,6 +110,11 @@ void greatestNarrow(const uint16_t* x, const PoolWindow& window, int64_t channel
   }
 }
 
+void greatestNarrow(const uint16_t* x, const PoolWindow& window, int64_t channels, uint16_t* y) {
+  forEachOutput(x, window, channels, y,
+                [&](const uint16_t* from, uint16_t* to) HWY_ATTR { greatestNarrowPixel(from, window, channels, to); });
+}
+
 // Whole vectors of channels from c on.
 template <class D, class T>
 HWY_INLINE void greatestVectors(D d, const T* x, const PoolWindow& window, int64_t channels, int64_t& c, T* y) {
@@ -115,10 +128,12 @@ HWY_INLINE void greatestVectors(D d, const T* x, const PoolWindow& window, int64
 
 template <class T>
 void greatestBytes(const T* x, const PoolWindow& window, int64_t channels, T* y) {
-  int64_t c = 0;
-  greatestVectors(hn::ScalableTag<T>(), x, window, channels, c, y);
-  greatestVectors(hn::CappedTag<T, 8>(), x, window, channels, c, y);
-  greatestVectors(hn::CappedTag<T, 1>(), x, window, channels, c, y);
+  forEachOutput(x, window, channels, y, [&](const T* from, T* to) HWY_ATTR {
+    int64_t c = 0;
+    greatestVectors(hn::ScalableTag<T>(), from, window, channels, c, to);
+    greatestVectors(hn::CappedTag<T, 8>(), from, window, channels, c, to);
+    greatestVectors(hn::CappedTag<T, 1>(), from, window, channels, c, to);
+  });
 }
 
 }  // namespace
