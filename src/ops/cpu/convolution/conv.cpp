@@ -269,6 +269,7 @@ NarrowOperands narrowOperands(const Node& node) {
   if (!mayBeNarrow(node)) return {};
   if (!node.prepared) return {};
   if (dynamic_cast<const StemWeights*>(node.prepared.get())) return {0, operandBit(0)};
+  if (dynamic_cast<const GroupedWeights*>(node.prepared.get())) return narrowGroups(node);
   const Shape& weights = node.inputs[1]->constant->shape();
   return dynamic_cast<const PackedWeights*>(node.prepared.get())
              ? narrowProduct(weights[1], windowsPerPixel(node, weights))
@@ -376,7 +377,8 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
   if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(node, *weights);
   if (isStem(node, *weights)) return prepareStem(*weights);
   if (hasFewFilters(node, *weights)) return makeRef<FewWeights>(*weights);
-  if (hasFewInGroups(node, *weights)) return makeRef<GroupedWeights>(groupedTable(), *weights);
+  if (hasFewInGroups(node, *weights))
+    return makeRef<GroupedWeights>(groupedTableFor(node, weights->shape()[0]), *weights);
   const std::optional<PackedForm> form = formOf(node, *weights);
   if (!form) return nullptr;
   if (form->winogradSide != 0) return winogradWeights(*weights, form->winogradSide);
@@ -384,6 +386,7 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
 }
 
 constexpr Implementation kConv[] = {{"stem_f32", acceptsStem, createStem},
+                                    {"grouped_bf16", acceptsGroupedWords, createGrouped},
                                     {"grouped_f32", acceptsGrouped, createGrouped},
                                     {"few_f32", acceptsFew, createFew},
                                     {"conv_bf16", acceptsWordsConv, createWordsConv},

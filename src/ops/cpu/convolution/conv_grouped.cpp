@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.Conv of float32 in groups of two, four or eight channels and as many filters: a vector of input channels is
-// multiplied by a vector of weights once for each channel of a group, which is spread to the lanes of its group.
+// multiplied by a vector of weights once for each channel of a group, which is spread to the lanes of its group. The
+// same of words of bfloat16 (grouped_bf16-inl.h).
 #include "ops/cpu/convolution/conv_grouped.h"
 
 #include <algorithm>
 
+#include "base/half.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv_rows.h"
 #include "ops/cpu/narrow.h"
@@ -55,16 +57,15 @@ HWY_INLINE void tile(const GroupedRow& row, int64_t pixel) {
   V sum[kCount];
   const V bias = row.bias ? hn::LoadU(d, row.bias) : hn::Zero(d);
   MAX_UNROLL for (int p = 0; p < kCount; ++p) sum[p] = bias;
-  const int64_t step = row.stride * row.channels;
+  const int64_t step = row.stride * row.step;
   for (int64_t r = 0; r < row.rows; ++r) {
     const float *x = row.x[r] + pixel * step, *weights = row.weights[r];
-    for (int64_t tap = 0; tap < row.rowTaps; ++tap, x += row.channels, weights += kGroup * kLanes)
+    for (int64_t tap = 0; tap < row.rowTaps; ++tap, x += row.step, weights += kGroup * kLanes)
       addChannel<kGroup, 0>(x, step, weights, sum);
   }
   const V low = hn::Set(d, row.low), high = hn::Set(d, row.high);
-  float* out = row.out + pixel * row.channels;
-  MAX_UNROLL for (int p = 0; p < kCount; ++p)
-      hn::StoreU(hn::Min(high, hn::Max(low, sum[p])), d, out + p * row.channels);
+  float* out = row.out + pixel * row.filters;
+  MAX_UNROLL for (int p = 0; p < kCount; ++p) hn::StoreU(hn::Min(high, hn::Max(low, sum[p])), d, out + p * row.filters);
 }
 
 // The last tile overlaps the one before it.
@@ -91,15 +92,19 @@ void run(const GroupedRow&, int64_t) {}
 }  // namespace
 
 extern const GroupedTable kGrouped;
-constexpr GroupedTable kGrouped = {kLanes, run};
+constexpr GroupedTable kGrouped = {kLanes, false, run};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
+
+#include "ops/cpu/convolution/grouped_bf16-inl.h"
 
 #if HWY_ONCE
 namespace max {
 
 namespace {
+
+using Elements = BorderedRows::Elements;
 
 Ref<GroupedWeights> weightsOf(const OpRequest& request, const GroupedTable& table) {
   auto* prepared = dynamic_cast<GroupedWeights*>(request.node.prepared.get());
@@ -107,53 +112,110 @@ Ref<GroupedWeights> weightsOf(const OpRequest& request, const GroupedTable& tabl
   return makeRef<GroupedWeights>(table, *request.inputs[1].constant);
 }
 
+Elements elementsOf(const OpRequest& request) {
+  if (!groupedTableFor(request.node, request.inputs[1].shape[0]).hasWords) return Elements::Floats;
+  return isNarrow(request.inputs[0]) ? Elements::Words : Elements::RoundedFloats;
+}
+
 class GroupedOp final : public BorderedRowsOp {
  public:
   explicit GroupedOp(const OpRequest& request)
-      : BorderedRowsOp(request), table_(groupedTable()), weights_(weightsOf(request, table_)) {}
+      : BorderedRowsOp(request, isNarrow(request.outputs[0]) && fusedActivation(request.node).function,
+                       elementsOf(request)),
+        table_(groupedTableFor(request.node, request.inputs[1].shape[0])),
+        weights_(weightsOf(request, table_)),
+        writesNarrow_(isNarrow(request.outputs[0])) {}
 
  private:
-  void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float*) const override {
+  void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float* floats) const override {
+    const int64_t at = segment.begin * shape_.filters, count = segment.pixels * shape_.filters;
+    uint16_t* narrow = writesNarrow_ ? context.out<uint16_t>() + at : nullptr;
+    float* out = writesNarrow_ ? floats : context.out<float>() + at;
+    runBlocks(context, segment, out, activation_.function ? nullptr : narrow);
+    if (!activation_.function) return;
+    if (narrow)
+      bfloat16GemmTable()->narrowFunction(activation_, {out, 0, 1, count, narrow, 0, {}, 0});
+    else
+      applyActivation(activation_, out, count);
+  }
+
+  void runBlocks(const OpContext& context, const BorderedRows::Segment& segment, float* out, uint16_t* narrow) const {
+    const int64_t elements = table_.hasWords ? 2 : 1;
     const float *x[BorderedRows::kMost], *weights[BorderedRows::kMost];
-    float* out = context.out<float>() + segment.begin * shape_.filters;
-    GroupedRow row{
-        x,       weights, segment.count,   shape_.kernel[2], shape_.channels, shape_.stride[2], segment.pixels,
-        nullptr, nullptr, activation_.low, activation_.high};
+    GroupedRow row{x,
+                   weights,
+                   segment.count,
+                   shape_.kernel[2],
+                   shape_.channels / elements,
+                   shape_.stride[2],
+                   segment.pixels,
+                   shape_.filters,
+                   nullptr,
+                   nullptr,
+                   nullptr,
+                   activation_.low,
+                   activation_.high};
     for (int64_t filter = 0; filter < shape_.filters; filter += table_.lanes) {
       for (int64_t r = 0; r < segment.count; ++r) {
-        x[r] = segment.x[r] + filter;
+        x[r] = segment.x[r] + filter / elements;
         weights[r] = weights_->row(filter, segment.numbers[r]);
       }
       row.bias = hasBias_ ? context.in<float>(2) + filter : nullptr;
-      row.out = out + filter;
+      row.out = narrow ? nullptr : out + filter;
+      row.narrow = narrow ? narrow + filter : nullptr;
       table_.run(row, shape_.groupChannels());
     }
-    if (activation_.function) applyActivation(activation_, out, segment.pixels * shape_.filters);
   }
 
   const GroupedTable& table_;
   Ref<GroupedWeights> weights_;
+  bool writesNarrow_;
 };
+
+// Where the kernel of words has the word of a filter, one of `lanes`, counted from the filters' first.
+int64_t placeOfWord(int64_t filter, int64_t word, int64_t words, int64_t lanes) {
+  const int64_t vector = filter / words % 2, own = filter % words;  // which the kernel multiplies first
+  const int64_t turns = (word + words - own) % words;
+  return turns * lanes + vector * lanes / 2 + filter / words / 2 * words + own;
+}
 
 }  // namespace
 
-GroupedWeights::GroupedWeights(const GroupedTable& table, const Tensor& weights) : lanes_(table.lanes) {
+GroupedWeights::GroupedWeights(const GroupedTable& table, const Tensor& weights)
+    : lanes_(table.lanes), hasWords_(table.hasWords) {
   const Shape& shape = weights.shape();
   const int64_t filters = shape[0], channels = shape[1], taps = shape.product(2, shape.rank());
-  filterFloats_ = taps * channels;
-  rowFloats_ = shape[shape.rank() - 1] * channels * lanes_;
-  values_ = Tensor::allocate(DType::Float32, Shape({weights.count()}));
-  auto* values = static_cast<float*>(values_->mutableData());
+  const int64_t elements = hasWords_ ? 2 : 1, depth = channels / elements;
+  filterFloats_ = taps * depth;
+  rowFloats_ = shape[shape.rank() - 1] * depth * lanes_;
+  values_ = Tensor::allocate(hasWords_ ? DType::BFloat16 : DType::Float32, Shape({weights.count()}));
+  auto* values = static_cast<std::byte*>(values_->mutableData());
   const float* from = weights.as<float>();
   for (int64_t filter = 0; filter < filters; ++filter) {
-    float* to = values + filter / lanes_ * lanes_ * filterFloats_ + filter % lanes_;
+    const int64_t block = filter / lanes_ * lanes_, place = filter - block;
+    const int64_t to = block * filterFloats_;
     for (int64_t tap = 0; tap < taps; ++tap)
-      for (int64_t c = 0; c < channels; ++c)
-        to[(tap * channels + c) * lanes_] = from[(filter * channels + c) * taps + tap];
+      for (int64_t c = 0; c < channels; ++c) {
+        const float value = from[(filter * channels + c) * taps + tap];
+        if (hasWords_)
+          reinterpret_cast<uint16_t*>(
+              values)[2 * (to + tap * depth * lanes_ + placeOfWord(place, c / 2, depth, lanes_)) + c % 2] =
+              bfloat16FromFloat(value);
+        else
+          reinterpret_cast<float*>(values)[to + (tap * depth + c) * lanes_ + place] = value;
+      }
   }
 }
 
 const GroupedTable& groupedTable() { return MAX_CHOOSE_TARGET(kGrouped); }
+
+const GroupedTable& groupedTableFor(const Node& node, int64_t filters) {
+#if HWY_TARGETS & HWY_AVX3
+  const GroupedTable& words = N_AVX3::kGroupedWords;
+  if (mayBeNarrow(node) && bfloat16VectorTable() && filters % words.lanes == 0) return words;
+#endif
+  return groupedTable();
+}
 
 bool hasFewInGroups(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
@@ -163,8 +225,19 @@ bool hasFewInGroups(const Node& node, const Tensor& weights) {
   return hasBorderedRows(node, shape);
 }
 
+NarrowOperands narrowGroups(const Node& node) {
+  const auto* weights = dynamic_cast<const GroupedWeights*>(node.prepared.get());
+  return weights && weights->hasWords() ? NarrowOperands{operandBit(0), operandBit(0)} : NarrowOperands();
+}
+
 bool acceptsGrouped(const OpRequest& request) {
-  return dynamic_cast<const GroupedWeights*>(request.node.prepared.get()) && !request.has(3) && areFloats(request);
+  const auto* weights = dynamic_cast<const GroupedWeights*>(request.node.prepared.get());
+  return weights && !weights->hasWords() && !request.has(3) && areFloats(request);
+}
+
+bool acceptsGroupedWords(const OpRequest& request) {
+  const auto* weights = dynamic_cast<const GroupedWeights*>(request.node.prepared.get());
+  return weights && weights->hasWords() && !request.has(3) && areFloats(request, narrowGroups(request.node));
 }
 
 std::unique_ptr<OpKernel> createGrouped(const OpRequest& request) { return std::make_unique<GroupedOp>(request); }

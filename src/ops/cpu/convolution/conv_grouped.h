@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions whose groups have so few channels and filters that a vector holds several groups, as those of ResNeXt:
-// as a product, each group would fill a part of a vector only.
+// as a product, each group would fill a part of a vector only. Products of bfloat16 read words of two channels.
 #pragma once
 
 #include "ops/cpu/convolution/conv_shape.h"
@@ -11,42 +11,53 @@ namespace max {
 // How a row of output pixels is computed, for one vector of filters.
 struct GroupedRow {
   const float* const* x;        // per kernel row: the input row with its borders, at the channels of these filters
-  const float* const* weights;  // per kernel row: [kernel column][channel of the group][lanes]
+  const float* const* weights;  // per kernel row: [kernel column][channel or word of the group][lanes]
   int64_t rows;                 // kernel rows inside the image
   int64_t rowTaps;              // kernel width
-  int64_t channels;             // from one pixel of the input to the next, and of the output
+  int64_t step;                 // floats or words from one pixel of the input to the next
   int64_t stride;
   int64_t pixels;
+  int64_t filters;    // of a pixel of the output
   const float* bias;  // NULL = none
   float* out;
-  float low, high;  // limits of the results; infinities = none
+  uint16_t* narrow;  // the output as bfloat16 instead; NULL = floats
+  float low, high;   // limits of the results; infinities = none
 };
 
 struct GroupedTable {
-  int64_t lanes;
+  int64_t lanes;  // filters that are computed together
+  bool hasWords;
   void (*run)(const GroupedRow& row, int64_t groupChannels);
 };
 const GroupedTable& groupedTable();  // of cpuTarget()
+// For a convolution with so many filters; words where its products are bfloat16.
+const GroupedTable& groupedTableFor(const Node& node, int64_t filters);
 
-// [vector of filters][kernel row][kernel column][channel of the group][lanes].
+// [filters that are computed together][kernel row][kernel column][channel or word of the group][lanes]. Words are in
+// the order of the kernel's sums.
 class GroupedWeights : public Prepared {
  public:
   GroupedWeights(const GroupedTable& table, const Tensor& weights);
   size_t bytes() const override { return values_->bytes(); }
   bool replaces(size_t input) const override { return input == 1; }
-  bool fits(const GroupedTable& table) const { return lanes_ == table.lanes; }
+  bool fits(const GroupedTable& table) const { return lanes_ == table.lanes && hasWords_ == table.hasWords; }
+  bool hasWords() const { return hasWords_; }
   const float* row(int64_t filter, int64_t kernelRow) const {
-    return values_->as<float>() + filter * filterFloats_ + kernelRow * rowFloats_;
+    return reinterpret_cast<const float*>(values_->data()) + filter * filterFloats_ + kernelRow * rowFloats_;
   }
 
  private:
-  int64_t lanes_, filterFloats_, rowFloats_;  // of a filter, of a kernel row of a vector
+  int64_t lanes_;
+  bool hasWords_;
+  int64_t filterFloats_, rowFloats_;  // of a filter, of a kernel row of those that are computed together; or words
   Ref<Tensor> values_;
 };
 
 // Whether a convolution has such groups, and a form that is worth it.
 bool hasFewInGroups(const Node& node, const Tensor& weights);
+NarrowOperands narrowGroups(const Node& node);
 bool acceptsGrouped(const OpRequest& request);
+bool acceptsGroupedWords(const OpRequest& request);
 std::unique_ptr<OpKernel> createGrouped(const OpRequest& request);
 
 }  // namespace max

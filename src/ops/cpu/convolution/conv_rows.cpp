@@ -18,13 +18,18 @@ int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-BorderedRows::BorderedRows(const ConvShape& shape)
-    : shape_(shape), copies_(shape.before[2] > 0 || shape.after[2] > 0), fewestSegments_(1) {
-  const int64_t pixelBytes = checkedMultiply<int64_t>(4 * shape.stride[2], shape.channels);
+BorderedRows::BorderedRows(const ConvShape& shape, Elements elements)
+    : shape_(shape),
+      rounds_(elements == Elements::RoundedFloats),
+      copies_(rounds_ || shape.before[2] > 0 || shape.after[2] > 0),
+      inputFloats_(elements == Elements::Words ? shape.channels / 2 : shape.channels),
+      fewestSegments_(1) {
+  if (elements != Elements::Floats) shape_.channels /= 2;
+  const int64_t pixelBytes = checkedMultiply<int64_t>(4 * shape.stride[2], shape_.channels);
   const int64_t most = std::max(kFewestPixels, kCopyBytes / std::max<int64_t>(pixelBytes, 1));
   if (copies_) fewestSegments_ = std::max<int64_t>(ceilDiv(shape.out[2], most), 1);
   const int64_t pixels = ceilDiv(shape.out[2], fewestSegments_);
-  copyFloats_ = checkedMultiply(checkedAdd(checkedMultiply(pixels, shape.stride[2]), shape.kernel[2]), shape.channels);
+  copyFloats_ = checkedMultiply(checkedAdd(checkedMultiply(pixels, shape.stride[2]), shape.kernel[2]), shape_.channels);
   const int64_t rows = shape.kernel[0] * shape.kernel[1];
   scratchBytes_ = copies_ ? alignUp(checkedMultiply<int64_t>(4 * rows, copyFloats_)) : 0;
 }
@@ -40,9 +45,11 @@ void BorderedRows::copyRow(const float* from, int64_t first, int64_t count, floa
   const int64_t inside = std::clamp<int64_t>(shape_.in[2] - std::max<int64_t>(first, 0), 0, count - before);
   std::fill_n(to, before * shape_.channels, 0.f);
   to += before * shape_.channels;
-  if (inside > 0)
-    std::memcpy(to, from + (first + before) * shape_.channels,
-                static_cast<size_t>(inside * shape_.channels) * sizeof(float));
+  from += (first + before) * inputFloats_;
+  if (inside > 0 && rounds_)
+    bfloat16GemmTable()->narrow(from, inside * inputFloats_, reinterpret_cast<uint16_t*>(to));
+  else if (inside > 0)
+    std::memcpy(to, from, static_cast<size_t>(inside * shape_.channels) * sizeof(float));
   std::fill_n(to + inside * shape_.channels, (count - before - inside) * shape_.channels, 0.f);
 }
 
@@ -53,13 +60,13 @@ void BorderedRows::addSlice(const float* x, int64_t slice, int64_t top, int64_t 
   int64_t& next = copies.next[static_cast<size_t>(tap)];
   for (int64_t h = std::max<int64_t>(top, 0); h < last; ++h) {
     const int64_t number = slice * shape_.in[1] + h;
-    const float* from = x + number * shape_.in[2] * shape_.channels;
+    const float* from = x + number * shape_.in[2] * inputFloats_;
     float* copy = copies.memory + (tap * shape_.kernel[1] + h % shape_.kernel[1]) * copyFloats_;
     if (copies_ && number >= next) {
       copyRow(from, first, (segment.pixels - 1) * shape_.stride[2] + shape_.kernel[2], copy);
       next = number + 1;
     }
-    segment.x[segment.count] = copies_ ? copy : from + first * shape_.channels;
+    segment.x[segment.count] = copies_ ? copy : from + first * inputFloats_;
     segment.numbers[segment.count++] = tap * shape_.kernel[1] + h - top;
   }
 }
@@ -83,11 +90,11 @@ BorderedRows::Segment BorderedRows::find(const float* x, int64_t task, int64_t s
   return segment;
 }
 
-BorderedRowsOp::BorderedRowsOp(const OpRequest& request, bool hasFloats)
+BorderedRowsOp::BorderedRowsOp(const OpRequest& request, bool hasFloats, BorderedRows::Elements elements)
     : shape_(request.node, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape),
       activation_(fusedActivation(request.node)),
       hasBias_(request.has(2)),
-      rows_(shape_),
+      rows_(shape_, elements),
       outFloats_(checkedMultiply(shape_.out[2], shape_.filters)),
       laneBytes_(checkedAdd(rows_.scratchBytes(), hasFloats ? alignUp(checkedMultiply<int64_t>(4, outFloats_)) : 0)),
       lanes_(std::max(request.lanes, 1)) {}

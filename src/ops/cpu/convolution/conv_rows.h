@@ -13,20 +13,22 @@
 
 namespace max {
 
-// Of float32, without dilations, with up to kMost kernel rows.
+// Of float32, or of words of two bfloat16, without dilations, with up to kMost kernel rows.
 class BorderedRows {
  public:
   static constexpr int64_t kMost = 128;
+  // What a row contains: the input's float32 or bfloat16 as they are, or float32 rounded to bfloat16.
+  enum class Elements { Floats, Words, RoundedFloats };
 
   // What a segment of a row of output pixels reads.
   struct Segment {
     int64_t begin, pixels;   // of the output, counted over all images
-    const float* x[kMost];   // rows inside of the input, at what the first pixel reads
+    const float* x[kMost];   // rows inside of the input, at what the first pixel reads; or words
     int64_t numbers[kMost];  // of the kernel rows
     int64_t count = 0;       // of rows
   };
 
-  explicit BorderedRows(const ConvShape& shape);
+  explicit BorderedRows(const ConvShape& shape, Elements elements = Elements::Floats);
   int64_t scratchBytes() const { return scratchBytes_; }  // of a lane
   // Calls body(segment, memory) for the whole output; the memory of a lane begins with the copies of rows.
   template <class Body>
@@ -57,8 +59,9 @@ class BorderedRows {
                 Segment& segment) const;
   void copyRow(const float* from, int64_t first, int64_t count, float* to) const;
 
-  ConvShape shape_;
-  bool copies_;
+  ConvShape shape_;  // its channels may be words
+  bool rounds_, copies_;
+  int64_t inputFloats_;  // of a pixel
   int64_t fewestSegments_, copyFloats_, scratchBytes_;
 };
 
@@ -70,7 +73,8 @@ class BorderedRowsOp : public OpKernel {
 
  protected:
   // `hasFloats`: a lane has memory for a row of the output, too.
-  explicit BorderedRowsOp(const OpRequest& request, bool hasFloats = false);
+  explicit BorderedRowsOp(const OpRequest& request, bool hasFloats = false,
+                          BorderedRows::Elements elements = BorderedRows::Elements::Floats);
   virtual void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float* memory) const = 0;
 
   ConvShape shape_;
