@@ -223,6 +223,7 @@ void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, co
   GemmTile tile{};
   tile.vectors = table_->vectors;
   if (table_->parts == 2) tile.rowPart = wordStride_;
+  tile.rowStride = convertsRows_ ? table_->parts * wordStride_ : operands.rowFunction ? 0 : operands.lda;
   tile.held = &held;
   tile.ldr = operands.ldr;
   tile.ldn = operands.ldc;

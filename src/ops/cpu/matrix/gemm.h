@@ -94,6 +94,7 @@ struct GemmTile {
   const float* sums = nullptr;  // what another kernel summed up; NULL = none
   int64_t sumStride = 0;
   int64_t rowPart = 0, bPart = 0;  // floats from first parts to second ones; 0 = none
+  int64_t rowStride = 0;           // floats from one row to the next; 0 = unknown
 };
 using GemmTileFunction = void (*)(const GemmTile& tile);
 

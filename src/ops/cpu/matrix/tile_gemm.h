@@ -11,8 +11,8 @@ namespace max {
 // Few rows wait for memory rather than for products, and short pieces for their copies.
 inline constexpr int64_t kFewTileRows = 4, kFewTileWords = 4;
 
-// With the kernels for vectors, which also turn the sums of tiles into results.
-inline void runVectors(GemmTile t) {
+// With the kernels for vectors, which also turn the sums of tiles into results. Moves `t` behind its last row.
+inline void runVectors(GemmTile& t) {
   for (int64_t first = 0, some; first < t.count; first += some) {
     some = std::min<int64_t>(t.vectors->tileRows, t.count - first);
     t.vectors->tile(some, t.columns)(t);
@@ -27,8 +27,8 @@ inline void runVectors(GemmTile t) {
 
 template <class Tiles>
 void multiplyTile(const GemmTile& t) {
-  if (t.count <= kFewTileRows && t.taps == 1 && t.rowPart == 0) return runVectors(t);
   GemmTile rest = t;
+  if (t.count <= kFewTileRows && t.taps == 1 && t.rowPart == 0) return runVectors(rest);
   rest.taps = 0;
   alignas(64) float sums[BlockTiles::kRows * BlockTiles::kColumns];
   if (t.taps * t.depth > 0) {
@@ -44,7 +44,8 @@ void multiplyTile(const GemmTile& t) {
                                  reinterpret_cast<const std::byte*>(t.ahead),
                                  kFloat * t.aheadStep,
                                  t.rowPart,
-                                 kFloat * t.bPart};
+                                 kFloat * t.bPart,
+                                 kFloat * t.rowStride};
     sumProducts<Tiles, DotPairs, float>(words, t.columns, *t.held, sums, kFloat * BlockTiles::kColumns);
     rest.sums = sums;
     rest.sumStride = BlockTiles::kColumns;

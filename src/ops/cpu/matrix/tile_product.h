@@ -28,6 +28,7 @@ struct TileWords {
   // Factors in two parts: from first parts to second ones, in elements of A and bytes of B; 0 = none. Without the
   // product of both second parts.
   int64_t rowPart = 0, bPart = 0;
+  int64_t rowStride = 0;  // from one row of a piece to the next, in bytes; 0 = unknown
 };
 
 // Words of rows, from one piece or several: the part of a tile that exists.
@@ -153,6 +154,9 @@ class TileBlock {
   // Whether the rows of each half are at equal distances in this piece.
   void lookAt(int64_t piece) {
     for (int half = 0; half < kDown; ++half) {
+      distances_[half] = w_->rowStride;
+      isEven_[half] = w_->rowStride != 0;
+      if (isEven_[half]) continue;
       const int64_t first = half * TileLimits::kRows, count = rowsIn(half);
       const auto place = [&](int64_t i) { return reinterpret_cast<intptr_t>(addressOf(piece, first + i)); };
       const int64_t distance = count > 1 ? place(1) - place(0) : kRowBytes;
