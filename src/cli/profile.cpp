@@ -30,7 +30,7 @@ std::string rateText(double count, const TraceRow& row) {
 
 bool isIntegerProduct(const TraceRow& row) {
   const auto has = [&](std::string_view part) { return row.type.find(part) != std::string::npos; };
-  return row.multiplications > 0 && (has("Integer") || has("QLinear"));
+  return row.multiplications > 0 && (has("Integer") || has("QLinear") || has("DynamicQuantize"));
 }
 
 // What a node's work takes at the limit that it meets first.

@@ -46,6 +46,8 @@ constexpr Pass kPasses[] = {
     {"depthwise", "Pointwise convolutions join the depthwise ones that read them", joinDepthwise, PassScope::Portable},
     {"squares", "Means of squares read their input once", joinSquares, PassScope::Portable},
     {"scale", "Integer convolutions of the host make real numbers of their sums", scaleConvolutions, PassScope::Target},
+    {"recurrent", "Recurrent layers of an accelerator get float32 weights", widenRecurrentWeights, PassScope::Target},
+    {"fold", "Those weights", foldConstants, PassScope::Target},
     {"elementwise", "Chains of elementwise operators become one program", fuseElementwise, PassScope::Target},
     {"count", "What an accelerator selects is counted there, so that only the count comes back", countSelections,
      PassScope::Target},

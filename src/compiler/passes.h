@@ -26,6 +26,7 @@ void lowerToChannelsLast(Rewriter& rewriter);
 void moveTransposes(Rewriter& rewriter);
 void fuseEpilogues(Rewriter& rewriter);
 void scaleConvolutions(Rewriter& rewriter);
+void widenRecurrentWeights(Rewriter& rewriter);
 void joinDepthwise(Rewriter& rewriter);
 void fuseElementwise(Rewriter& rewriter);
 void countSelections(Rewriter& rewriter);

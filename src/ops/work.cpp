@@ -172,6 +172,7 @@ constexpr Row kRows[] = {
     {"", "RNN", recurrence},
     {"", "GRU", recurrence},
     {"", "LSTM", recurrence},
+    {kMaxDomain, "DynamicQuantizeLSTM", recurrence},
     {"", "Det", matrices},
     {kMaxDomain, "Inverse", matrices},
     {"", "MaxRoiPool", regions},

@@ -203,7 +203,7 @@ class Graphs(unittest.TestCase):
             build(f"{folder}/model.onnx")
             return onnx.load(f"{folder}/model.onnx")
 
-    def check_launches(self, model, inputs, most):
+    def check_launches(self, model, inputs, most, tolerance=1e-4):
         """No call after the first allocates or waits; a call is so many launches, or one of a graph."""
         data = model.SerializeToString()
         there, expected = DeviceModel(data, API), library.Model(data).run(inputs)
@@ -220,7 +220,7 @@ class Graphs(unittest.TestCase):
             if call > 2:
                 self.assertEqual((counts[FAKE_LAUNCHES] if call > 3 else 0, counts[FAKE_GRAPHS]), (0, 1))
             for mine, wanted in zip(outputs, expected, strict=True):
-                np.testing.assert_allclose(library.array_of(mine), wanted, rtol=1e-3, atol=1e-4)
+                np.testing.assert_allclose(library.array_of(mine), wanted, rtol=1e-3, atol=tolerance)
             del outputs, mine
 
     def test_launches_of_resnet(self):
@@ -245,6 +245,12 @@ class Graphs(unittest.TestCase):
             node = helper.make_node(op, ["x", "w", "r"], ["y"], hidden_size=130)
             model = onnx.load_from_string(model_of([node], [tensor("x", [5, 2, 9])], [tensor("y", None)], constants))
             self.check_launches(model, [self.floats(5, 2, 9)], 2 + 5 * each)
+        w, r = (self.random.integers(-128, 128, (1, n, 520), np.int8) for n in (9, 130))
+        constants = [("w", w), ("r", r), ("s", np.full(1, 0.002, np.float32)), ("z", np.int8([3]))]
+        node = helper.make_node("DynamicQuantizeLSTM", ["x", "w", "r", "", "", "", "", "", "s", "z", "s", "z"], ["y"],
+                                domain="com.microsoft", hidden_size=130)
+        model = onnx.load_from_string(model_of([node], [tensor("x", [5, 2, 9])], [tensor("y", None)], constants))
+        self.check_launches(model, [self.floats(5, 2, 9)], 2 + 5, tolerance=0.03)
 
     def profile_of(self, model):
         with tempfile.TemporaryDirectory() as folder:

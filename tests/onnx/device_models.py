@@ -458,6 +458,20 @@ class OnDevice(unittest.TestCase):
                 self.operator(op, [x, w, r, *more], 3 if op == "LSTM" else 2, constants=(1, 2), hidden_size=hidden,
                               direction=direction, **own)
 
+    def test_quantised_layers(self):
+        """Weights of bytes become float32; the CPU rounds what it multiplies by them."""
+        for directions, columns in ((1, ()), (2, ()), (1, (48,)), (2, (48,))):
+            w, r = (self.integers(-128, 128, directions, n, 48, dtype=np.int8) for n in (9, 12))
+            number = [np.abs(self.floats(directions, *columns)) / 100, self.integers(-9, 9, directions, *columns, dtype=np.int8)]
+            names = ["x", "w", "r", "", "", "", "", "", "s", "z", "s", "z"]
+            node = helper.make_node("DynamicQuantizeLSTM", names, ["y"], domain="com.microsoft", hidden_size=12,
+                                    direction="bidirectional" if directions == 2 else "forward")
+            data = model_of([node], [tensor("x", [7, 3, 9])], [tensor("y", None)], list(zip("wrsz", (w, r, *number))))
+            x = self.floats(7, 3, 9)
+            with self.subTest(directions=directions, columns=columns):
+                model = DeviceModel(data, API)
+                np.testing.assert_allclose(model.run([x])[0], library.Model(data).run([x])[0], atol=0.03)
+
     def test_random_numbers(self):
         """They are those of the CPU."""
         for op in ("RandomNormal", "RandomUniform"):

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/compile.h"
+#include "compiler/rewrite.h"
 #include "device/device_registry.h"
 #include "device_helpers.h"
 #include "interpreter.h"

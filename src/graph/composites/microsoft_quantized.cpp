@@ -209,25 +209,8 @@ void expandMatMulNBits(Expansion& e) {
   e.setOutput(0, e.has(5) ? e.add(result, e.input(5)) : result);
 }
 
-// Weights are [directions, inputs, 4 * hidden]; one scale per direction or per column. They are turned round as bytes,
-// and made float32 by one operator: what becomes constant at load is limited.
-Value* lstmWeights(Expansion& e, size_t at, size_t scaleAt) {
-  Value *weights = e.transpose(e.input(at), {0, 2, 1}), *scale = e.input(scaleAt), *zero = e.input(scaleAt + 1);
-  if (e.rank(scale) == 1) return e.op("DequantizeLinear", {weights, scale, zero}, attributesOf({{"axis", int64_t{0}}}));
-  const Extent directions = e.dim(scale, 0);
-  if (directions.isKnown() && directions.number == 1)
-    return e.op("DequantizeLinear", {weights, e.squeeze(scale, {0}), e.squeeze(zero, {0})},
-                attributesOf({{"axis", int64_t{1}}}));
-  Value* centred = e.sub(e.cast(weights, DType::Float32), e.unsqueeze(e.cast(zero, DType::Float32), {2}));
-  return e.mul(centred, e.unsqueeze(scale, {2}));
-}
-
 void expandDynamicQuantizeLSTM(Expansion& e) {
-  Values inputs = e.node().inputs;
-  inputs.resize(8);
-  inputs[1] = lstmWeights(e, 1, 8);
-  inputs[2] = lstmWeights(e, 2, 10);
-  const Values outputs = e.nodes("", "LSTM", std::move(inputs), e.attributes(), 3);
+  const Values outputs = e.nodes(kMaxDomain, "DynamicQuantizeLSTM", e.node().inputs, e.attributes(), 3);
   for (size_t i = 0; i < 3; ++i) e.setOutput(i, outputs[i]);
 }
 

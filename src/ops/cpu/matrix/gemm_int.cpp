@@ -293,9 +293,9 @@ size_t integerTileBytes(const IntegerGemmTable& table) {
   return alignedBytes(int64_t{table.tileRows} * table.panelColumns);
 }
 
-// Rows [first, last) of a panel.
+// Rows from `first` on of a panel, in tiles.
 static void multiplyRows(const IntegerGemmTable& table, const PanelProduct& product, int64_t panel, int64_t first,
-                         int64_t last, RowPointers& rows, const IntegerResult& result, int32_t* sums) {
+                         const RowBlocks& tiles, RowPointers& rows, const IntegerResult& result, int32_t* sums) {
   const int64_t width = table.panelColumns, column = panel * width, words = table.wordsOf(product.depth);
   constexpr int64_t kStepsPerWord = 8;  // of a tile, base/interrupt_point.h
   WorkCounter work;
@@ -325,9 +325,8 @@ static void multiplyRows(const IntegerGemmTable& table, const PanelProduct& prod
     tile.columnFactors = product.b.hasFactors ? product.b.columnFactors + column : nullptr;
     tile.rowSums = product.a.sums + first;
   }
-  const RowBlocks tiles(table, last - first);
-  tile.aheadStep = (width + tiles.tiles() - 1) / std::max<int64_t>(tiles.tiles(), 1);
-  tile.ahead = tile.b + words * width;  // the next panel
+  tile.aheadStep = tiles.tiles() == 1 ? width : (width + tiles.tiles() - 1) / std::max<int64_t>(tiles.tiles(), 1);
+  tile.ahead = tile.b + (product.fromLast ? -words : words) * width;  // the next panel
   const bool finishesRows = !result.sums && !inKernels;
   for (int64_t at = 0, row = first, some; at < tiles.tiles(); at += some) {
     const int64_t each = tiles.rowsOf(at);
@@ -346,8 +345,11 @@ void multiplyPanels(const IntegerGemmTable& table, const PanelProduct& product, 
                     int64_t last, const IntegerResult& result, int32_t* sums) {
   const int64_t words = table.wordsOf(product.depth);
   RowPointers rows(product.a.words + 4 * first * words, 4 * words, last - first);
-  for (int64_t panel = panels.first; panel < panels.last; ++panel, rows.rewind())
-    multiplyRows(table, product, panel, first, last, rows, result, sums);
+  const RowBlocks tiles(table, last - first);
+  for (int64_t i = panels.first; i < panels.last; ++i, rows.rewind()) {
+    const int64_t panel = product.fromLast ? panels.first + panels.last - 1 - i : i;
+    multiplyRows(table, product, panel, first, tiles, rows, result, sums);
+  }
 }
 
 // Short rows: as many as the first cache has room for beside a panel, if all lanes have some tasks.
@@ -363,12 +365,16 @@ void multiplyIntegers(const IntegerGemmTable& table, const PanelProduct& product
   if (rows == 0 || product.columns == 0) return;
   const int64_t panels = table.panelsOf(product.columns);
   const RowBlocks blocks(table, rows, rowsOfTask(table, product.depth, panels * rows / std::max(lanes, 1)));
-  const int64_t work = blocks.mostRows() * product.depth * table.panelColumns;
-  const int64_t grain = std::max<int64_t>(1, (1 << 18) / std::max<int64_t>(work, 1));
+  // Few rows wait for B, as long as four take; the next product with B finds a lane's part in its cache, unless lanes
+  // take small parts from each other.
+  const int64_t work = std::max<int64_t>(blocks.mostRows(), 4) * product.depth * table.panelColumns;
+  const int64_t least = rows <= table.tileRows ? panels / (2 * std::max(lanes, 1)) : 1;
+  const int64_t grain = std::max<int64_t>({1, least, (1 << 18) / std::max<int64_t>(work, 1)});
   // What the second cache does not hold is read only once: A or B.
   const bool isByPanel = product.columns > rows;
   parallelFor(lanes, panels * blocks.count(), grain, [&](int64_t begin, int64_t end, int lane) {
     auto* tile = reinterpret_cast<int32_t*>(sums + static_cast<size_t>(lane) * integerTileBytes(table));
+    if (blocks.count() == 1) return multiplyPanels(table, product, {begin, end}, 0, rows, result, tile);
     for (int64_t task = begin, some = 1; task < end; task += some) {
       const int64_t panel = isByPanel ? task / blocks.count() : task % panels;
       const int64_t block = isByPanel ? task % blocks.count() : task / panels;

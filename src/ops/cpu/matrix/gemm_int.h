@@ -214,6 +214,7 @@ struct PanelProduct {
   const PackedRows& a;
   const PackedColumns& b;
   int64_t depth, columns;  // of the whole of B
+  bool fromLast = false;   // panels in falling order: who alternates the order finds some of B in the cache
 };
 struct PanelRange {
   int64_t first, last;

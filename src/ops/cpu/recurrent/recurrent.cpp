@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LSTM, GRU and RNN of float32: one matrix product over all steps for the input; then each step is one product with the
-// state, and the cell.
-#include "graph/readers/recurrent.h"
-
+// LSTM, GRU and RNN of float32, and an LSTM with weights of bytes: one matrix product over all steps for the input;
+// then each step is one product with the state, and the cell.
 #include <algorithm>
 #include <limits>
 #include <string>
@@ -12,6 +10,7 @@
 #include "base/interrupt_point.h"
 #include "graph/activations.h"
 #include "ops/cpu/matrix/matmul.h"
+#include "ops/cpu/recurrent/products.h"
 
 namespace max {
 
@@ -70,7 +69,7 @@ std::vector<CellActivation> cellActivations(const Node& node, const readers::Rec
 struct RecurrentWeights : Prepared {
   Ref<PackedWeights> input, state, candidate;
   size_t bytes() const override { return input->bytes() + state->bytes() + (candidate ? candidate->bytes() : 0); }
-  bool replaces(size_t index) const override { return index == 1 || index == 2; }
+  bool replaces(size_t index) const override { return index == kW || index == kR; }
 };
 
 Ref<PackedWeights> packGates(const GemmTable& table, const Tensor& weights, int64_t first, int64_t columns) {
@@ -92,75 +91,10 @@ Ref<RecurrentWeights> packWeights(const GemmTable& table, const Tensor& w, const
 }
 
 Ref<Prepared> prepareLayer(const Node& node, std::span<const Tensor* const> constants) {
-  if (constants.size() < 3 || !constants[1] || !constants[2] || constants[1]->dtype() != DType::Float32) return nullptr;
-  return packWeights(gemmTableFor(node), *constants[1], *constants[2], node.is("GRU"));
+  if (constants.size() < 3 || !constants[kW] || !constants[kR] || constants[kW]->dtype() != DType::Float32)
+    return nullptr;
+  return packWeights(gemmTableFor(node), *constants[kW], *constants[kR], node.is("GRU"));
 }
-
-enum Input : size_t { kX, kW, kR, kBias, kLengths, kInitialH, kInitialC, kPeepholes };
-
-// Memory of one direction while it runs.
-struct Run {
-  int64_t direction;
-  float* inputs;     // [steps * batch][gates * hidden]: W x and biases
-  float* gates;      // [batch][gates * hidden]
-  float* candidate;  // [batch][hidden], GRU
-  float* h;          // [batch][hidden]
-  float* c;          // [batch][hidden]
-  float* bias;       // [gates * hidden]
-  std::byte* gemm;
-};
-
-class RecurrentOp : public OpKernel {
- public:
-  RecurrentOp(const OpRequest& request, const readers::Recurrent& layer, const GemmTable& table, int64_t gates,
-              std::span<const std::string_view> activations);
-  void run(const OpContext& context) const override;
-  size_t scratchBytes() const override { return static_cast<size_t>(directions_ * directionBytes_); }
-
- protected:
-  // Advances the state of one item by one step, once R h is in run.gates. `input` = W x and biases of the step.
-  virtual void cell(const OpContext& context, const Run& run, const float* input, int64_t item) const = 0;
-  // The products with the state at the start of a step.
-  virtual void multiply(const OpContext& context, const Run& run) const {
-    multiplyState(context, run, *weights_->state, stateGemm_, run.h, run.gates, gates_ * hidden_);
-  }
-  virtual void addBiases(const float* inputBias, const float* stateBias, float* sum) const;
-
-  const CellActivation& activation(const Run& run, size_t index) const {
-    return activations_[static_cast<size_t>(run.direction) * activationCount_ + index];
-  }
-  void clip(float* x, int64_t count) const {
-    for (int64_t i = 0; i < count && hasClip_; ++i) x[i] = std::clamp(x[i], -clip_, clip_);
-  }
-  void multiplyState(const OpContext& context, const Run& run, const PackedWeights& weights, const Gemm& gemm,
-                     const float* state, float* out, int64_t stride) const;
-
-  int64_t gates_, steps_, batch_, inputSize_, hidden_, directions_;
-  Ref<RecurrentWeights> weights_;
-  bool hasBias_;
-  Gemm inputGemm_, stateGemm_;
-  Gemm candidateGemm_, oneGemm_;  // of all items, and of one; GRU
-
- private:
-  Run startRun(const OpContext& context, int64_t direction) const;
-  void runDirection(const OpContext& context, int64_t direction) const;
-  void step(const OpContext& context, const Run& run, int64_t index) const;
-  void copyState(const float* from, float* to, int64_t direction, bool isOutput) const;
-  void clearTail(const OpContext& context, int64_t direction) const;
-  int64_t lengthOf(const OpContext& context, int64_t item) const;
-  int64_t outputOffset(int64_t step, int64_t direction, int64_t item) const;
-  int64_t stateOffset(int64_t direction, int64_t item) const {
-    return (batchFirst_ ? item * directions_ + direction : direction * batch_ + item) * hidden_;
-  }
-  bool isReverse(int64_t direction) const { return reverse_ || direction == 1; }
-
-  size_t activationCount_;
-  std::vector<CellActivation> activations_;
-  bool batchFirst_, reverse_, hasLengths_, hasInitialH_, hasInitialC_, hasClip_;
-  bool hasOutput_[3];
-  float clip_;
-  int64_t directionBytes_;
-};
 
 Ref<RecurrentWeights> weightsOf(const OpRequest& request, const GemmTable& table) {
   auto* prepared = dynamic_cast<RecurrentWeights*>(request.node.prepared.get());
@@ -168,24 +102,143 @@ Ref<RecurrentWeights> weightsOf(const OpRequest& request, const GemmTable& table
   return packWeights(table, *request.inputs[kW].constant, *request.inputs[kR].constant, request.node.is("GRU"));
 }
 
-Gemm gemmOf(const OpRequest& request, const GemmTable& table, int64_t rows, int64_t columns, int64_t depth) {
-  return {rows, columns, 1, depth, Epilogue(), request.lanes, WorkVector<GemmOffsets>(1), PartialSums::Float32, table};
-}
+// Those of weights that are float32 in the model.
+class FloatProducts final : public RecurrentProducts {
+ public:
+  FloatProducts(const OpRequest& request, const RecurrentSizes& sizes, const GemmTable& table)
+      : sizes_(sizes),
+        weights_(weightsOf(request, table)),
+        input_(gemmOf(request, table, checkedMultiply(sizes.steps, sizes.batch), sizes.all(), sizes.inputSize)),
+        most_(request, sizes, table, sizes.mostItems()),
+        fewest_(request, sizes, table, sizes.fewestItems()),
+        candidateOfItem_(gemmOf(request, table, 1, sizes.hidden, sizes.hidden)) {}
 
-RecurrentOp::RecurrentOp(const OpRequest& request, const readers::Recurrent& layer, const GemmTable& table,
-                         int64_t gates, std::span<const std::string_view> activations)
-    : gates_(gates),
-      steps_(request.inputs[kX].shape[layer.isBatchFirst ? 1 : 0]),
-      batch_(request.inputs[kX].shape[layer.isBatchFirst ? 0 : 1]),
-      inputSize_(request.inputs[kX].shape[2]),
-      hidden_(request.inputs[kR].shape[2]),
-      directions_(request.inputs[kW].shape[0]),
-      weights_(weightsOf(request, table)),
+  size_t scratchBytes() const override { return input_.scratchBytes(); }
+  size_t itemBytes() const override {
+    size_t bytes = candidateOfItem_.scratchBytes();
+    for (const ItemGemms* items : {&most_, &fewest_})
+      bytes = std::max({bytes, items->gates.scratchBytes(), items->candidate.scratchBytes()});
+    return bytes;
+  }
+  void start(const OpContext&, int64_t, std::byte*) const override {}
+
+  void multiplyInputs(const OpContext& context, int64_t direction, const float* bias, float* out,
+                      std::byte* scratch) const override {
+    GemmOperands operands;
+    operands.a = context.in<float>(kX);
+    operands.lda = sizes_.inputSize;
+    operands.b = weights_->input->data() + direction * weights_->input->stride();
+    operands.c = out;
+    operands.ldc = sizes_.all();
+    operands.bias = bias;
+    input_.run(operands, scratch, context.lanes);
+  }
+
+  void multiplyState(const OpContext& context, const RecurrentItems& items, StateProduct which, const float* state,
+                     float* out) const override {
+    const bool isGates = which == StateProduct::Gates;
+    const PackedWeights& weights = isGates ? *weights_->state : *weights_->candidate;
+    GemmOperands operands;
+    operands.a = state;
+    operands.lda = sizes_.hidden;
+    operands.b = weights.data() + items.direction * weights.stride();
+    operands.c = out;
+    operands.ldc = isGates ? sizes_.all() : sizes_.hidden;
+    const ItemGemms& gemms = items.count == sizes_.mostItems() ? most_ : fewest_;
+    const Gemm& gemm = isGates ? gemms.gates : which == StateProduct::Candidate ? gemms.candidate : candidateOfItem_;
+    gemm.run(operands, items.memory, context.lanes);
+  }
+
+ private:
+  // For a block of so many items.
+  struct ItemGemms {
+    Gemm gates, candidate;
+    ItemGemms(const OpRequest& request, const RecurrentSizes& sizes, const GemmTable& table, int64_t items)
+        : gates(gemmOf(request, table, items, sizes.gates == 3 ? 2 * sizes.hidden : sizes.all(), sizes.hidden)),
+          candidate(gemmOf(request, table, items, sizes.hidden, sizes.hidden)) {}
+  };
+  static Gemm gemmOf(const OpRequest& request, const GemmTable& table, int64_t rows, int64_t columns, int64_t depth) {
+    return {rows, columns, 1, depth, Epilogue(), request.lanes, WorkVector<GemmOffsets>(1), PartialSums::Float32,
+            table};
+  }
+
+  RecurrentSizes sizes_;
+  Ref<RecurrentWeights> weights_;
+  Gemm input_;
+  ItemGemms most_, fewest_;
+  Gemm candidateOfItem_;
+};
+
+// Memory of one direction while it runs.
+struct Run {
+  RecurrentItems items;
+  float* inputs;     // [steps * batch][gates * hidden]: W x and biases
+  float* gates;      // [batch][gates * hidden]
+  float* candidate;  // [batch][hidden], GRU
+  float* h;          // [batch][hidden]
+  float* c;          // [batch][hidden]
+  float* bias;       // [gates * hidden]
+};
+
+class RecurrentOp : public OpKernel {
+ public:
+  RecurrentOp(const OpRequest& request, const readers::Recurrent& layer, const RecurrentSizes& sizes,
+              std::unique_ptr<RecurrentProducts> products, std::span<const std::string_view> activations);
+  void run(const OpContext& context) const override;
+  size_t scratchBytes() const override { return static_cast<size_t>(sizes_.directions * directionBytes_); }
+
+ protected:
+  // Advances the state of one item by one step, once R h is in run.gates. `input` = W x and biases of the step.
+  virtual void cell(const OpContext& context, const Run& run, const float* input, int64_t item) const = 0;
+  // The products with the state at the start of a step.
+  virtual void multiply(const OpContext& context, const Run& run) const {
+    const int64_t first = run.items.first;
+    multiplyState(context, run, StateProduct::Gates, run.h + first * sizes_.hidden, run.gates + first * sizes_.all());
+  }
+  virtual void addBiases(const float* inputBias, const float* stateBias, float* sum) const;
+
+  const CellActivation& activation(const Run& run, size_t index) const {
+    return activations_[static_cast<size_t>(run.items.direction) * activationCount_ + index];
+  }
+  void clip(float* x, int64_t count) const {
+    for (int64_t i = 0; i < count && hasClip_; ++i) x[i] = std::clamp(x[i], -clip_, clip_);
+  }
+  void multiplyState(const OpContext& context, const Run& run, StateProduct which, const float* state,
+                     float* out) const {
+    products_->multiplyState(context, run.items, which, state, out);
+  }
+
+  RecurrentSizes sizes_;
+  bool hasBias_;
+
+ private:
+  Run startRun(const OpContext& context, int64_t direction) const;
+  Run prepareDirection(const OpContext& context, int64_t direction) const;
+  void runItems(const OpContext& context, Run run, int64_t block) const;
+  void step(const OpContext& context, const Run& run) const;
+  void copyState(const RecurrentItems& items, const float* from, float* to, bool isOutput) const;
+  void clearTail(const OpContext& context, const RecurrentItems& items) const;
+  int64_t lengthOf(const OpContext& context, int64_t item) const;
+  int64_t outputOffset(int64_t step, int64_t direction, int64_t item) const;
+  int64_t stateOffset(int64_t direction, int64_t item) const {
+    return (batchFirst_ ? item * sizes_.directions + direction : direction * sizes_.batch + item) * sizes_.hidden;
+  }
+  bool isReverse(int64_t direction) const { return reverse_ || direction == 1; }
+
+  std::unique_ptr<RecurrentProducts> products_;
+  size_t activationCount_;
+  std::vector<CellActivation> activations_;
+  bool batchFirst_, reverse_, hasLengths_, hasInitialH_, hasInitialC_, hasClip_;
+  bool hasOutput_[3];
+  float clip_;
+  int64_t directionBytes_, itemBytes_;
+};
+
+RecurrentOp::RecurrentOp(const OpRequest& request, const readers::Recurrent& layer, const RecurrentSizes& sizes,
+                         std::unique_ptr<RecurrentProducts> products, std::span<const std::string_view> activations)
+    : sizes_(sizes),
       hasBias_(request.has(kBias)),
-      inputGemm_(gemmOf(request, table, steps_ * batch_, gates * hidden_, inputSize_)),
-      stateGemm_(gemmOf(request, table, batch_, gates == 3 ? 2 * hidden_ : gates * hidden_, hidden_)),
-      candidateGemm_(gemmOf(request, table, batch_, hidden_, hidden_)),
-      oneGemm_(gemmOf(request, table, 1, hidden_, hidden_)),
+      products_(std::move(products)),
       activationCount_(activations.size()),
       activations_(cellActivations(request.node, layer, activations)),
       batchFirst_(layer.isBatchFirst),
@@ -197,13 +250,14 @@ RecurrentOp::RecurrentOp(const OpRequest& request, const readers::Recurrent& lay
       hasOutput_{},
       clip_(layer.clip.value_or(0)) {
   for (size_t i = 0; i < 3 && i < request.outputs.size(); ++i) hasOutput_[i] = request.outputs[i].present();
-  size_t gemmBytes = 0;
-  for (const Gemm* gemm : {&inputGemm_, &stateGemm_, &candidateGemm_, &oneGemm_})
-    gemmBytes = std::max(gemmBytes, gemm->scratchBytes());
-  const int64_t all = gates_ * hidden_;
-  int64_t floats = wholeLines(checkedMultiply(checkedMultiply(steps_, batch_), all));
-  floats = checkedAdd(floats, 2 * wholeLines(all * std::max<int64_t>(batch_, 1)) + 3 * wholeLines(batch_ * hidden_));
-  directionBytes_ = checkedAdd(checkedMultiply<int64_t>(4, floats), static_cast<int64_t>(alignUp(gemmBytes)));
+  const int64_t all = sizes_.all(), batch = sizes_.batch;
+  int64_t floats = wholeLines(checkedMultiply(checkedMultiply(sizes_.steps, batch), all));
+  floats =
+      checkedAdd(floats, 2 * wholeLines(all * std::max<int64_t>(batch, 1)) + 3 * wholeLines(batch * sizes_.hidden));
+  itemBytes_ = static_cast<int64_t>(alignUp(products_->itemBytes()));
+  directionBytes_ =
+      checkedAdd(checkedMultiply<int64_t>(4, floats), static_cast<int64_t>(alignUp(products_->scratchBytes())));
+  directionBytes_ = checkedAdd(directionBytes_, checkedMultiply(sizes_.blocks, itemBytes_));
 }
 
 Run RecurrentOp::startRun(const OpContext& context, int64_t direction) const {
@@ -213,112 +267,116 @@ Run RecurrentOp::startRun(const OpContext& context, int64_t direction) const {
     at += wholeLines(floats);
     return block;
   };
-  const int64_t all = gates_ * hidden_;
-  Run run{direction, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr};
-  run.inputs = take(steps_ * batch_ * all);
-  run.gates = take(batch_ * all);
-  run.candidate = take(batch_ * hidden_);
-  run.h = take(batch_ * hidden_);
-  run.c = take(batch_ * hidden_);
+  const int64_t all = sizes_.all();
+  Run run{};
+  run.items.direction = direction;
+  run.inputs = take(sizes_.steps * sizes_.batch * all);
+  run.gates = take(sizes_.batch * all);
+  run.candidate = take(sizes_.batch * sizes_.hidden);
+  run.h = take(sizes_.batch * sizes_.hidden);
+  run.c = take(sizes_.batch * sizes_.hidden);
   run.bias = take(all);
-  run.gemm = reinterpret_cast<std::byte*>(at);
+  run.items.memory = reinterpret_cast<std::byte*>(at);
+  run.items.shared = run.items.memory + sizes_.blocks * itemBytes_;
   return run;
 }
 
 void RecurrentOp::run(const OpContext& context) const {
-  const int lanes = directions_ > 1 ? std::min(context.lanes, 2) : 1;
-  parallelFor(lanes, directions_, 1, [&](int64_t begin, int64_t end, int) {
-    for (int64_t direction = begin; direction < end; ++direction) runDirection(context, direction);
+  const int64_t directions = sizes_.directions;
+  if (sizes_.blocks > 1) {
+    for (int64_t direction = 0; direction < directions; ++direction) prepareDirection(context, direction);
+    return context.parallelFor(directions * sizes_.blocks, 1, [&](int64_t begin, int64_t end, int) {
+      for (int64_t task = begin; task < end; ++task)
+        runItems(context, startRun(context, task % directions), task / directions);
+    });
+  }
+  parallelFor(directions > 1 ? std::min(context.lanes, 2) : 1, directions, 1, [&](int64_t begin, int64_t end, int) {
+    for (int64_t direction = begin; direction < end; ++direction)
+      runItems(context, prepareDirection(context, direction), 0);
   });
 }
 
 int64_t RecurrentOp::lengthOf(const OpContext& context, int64_t item) const {
-  if (!hasLengths_) return steps_;
+  if (!hasLengths_) return sizes_.steps;
   const int64_t length = context.in<int32_t>(kLengths)[item];
-  require(length >= 0 && length <= steps_, MAX_STATUS_OUT_OF_RANGE, "Sequence length ", length, " is not in [0, ",
-          steps_, "]");
+  require(length >= 0 && length <= sizes_.steps, MAX_STATUS_OUT_OF_RANGE, "Sequence length ", length, " is not in [0, ",
+          sizes_.steps, "]");
   return length;
 }
 
 int64_t RecurrentOp::outputOffset(int64_t step, int64_t direction, int64_t item) const {
-  return (batchFirst_ ? (item * steps_ + step) * directions_ + direction
-                      : (step * directions_ + direction) * batch_ + item) *
-         hidden_;
+  return (batchFirst_ ? (item * sizes_.steps + step) * sizes_.directions + direction
+                      : (step * sizes_.directions + direction) * sizes_.batch + item) *
+         sizes_.hidden;
 }
 
 void RecurrentOp::addBiases(const float* inputBias, const float* stateBias, float* sum) const {
-  for (int64_t i = 0; i < gates_ * hidden_; ++i) sum[i] = inputBias[i] + stateBias[i];
+  for (int64_t i = 0; i < sizes_.all(); ++i) sum[i] = inputBias[i] + stateBias[i];
 }
 
-void RecurrentOp::runDirection(const OpContext& context, int64_t direction) const {
+// The part of all inputs in the gates.
+Run RecurrentOp::prepareDirection(const OpContext& context, int64_t direction) const {
   const Run run = startRun(context, direction);
-  const int64_t all = gates_ * hidden_;
+  const int64_t all = sizes_.all();
   if (hasBias_) {
     const float* bias = context.in<float>(kBias) + direction * 2 * all;
     addBiases(bias, bias + all, run.bias);
   }
-  GemmOperands operands;
-  operands.a = context.in<float>(kX);
-  operands.lda = inputSize_;
-  operands.b = weights_->input->data() + direction * weights_->input->stride();
-  operands.c = run.inputs;
-  operands.ldc = all;
-  operands.bias = hasBias_ ? run.bias : nullptr;
-  inputGemm_.run(operands, run.gemm, context.lanes);
-  copyState(hasInitialH_ ? context.in<float>(kInitialH) : nullptr, run.h, direction, false);
-  copyState(hasInitialC_ ? context.in<float>(kInitialC) : nullptr, run.c, direction, false);
-  int64_t longest = 0;
-  for (int64_t item = 0; item < batch_; ++item) longest = std::max(longest, lengthOf(context, item));
-  for (int64_t i = 0; i < longest; ++i, passWork(gates_ * hidden_ * batch_)) step(context, run, i);
-  clearTail(context, direction);
-  if (hasOutput_[1]) copyState(run.h, context.out<float>(1), direction, true);
-  if (hasOutput_[2]) copyState(run.c, context.out<float>(2), direction, true);
+  products_->start(context, direction, run.items.shared);
+  products_->multiplyInputs(context, direction, hasBias_ ? run.bias : nullptr, run.inputs, run.items.shared);
+  return run;
 }
 
-// Between the state of one direction and the tensor of all; NULL = zeros.
-void RecurrentOp::copyState(const float* from, float* to, int64_t direction, bool isOutput) const {
-  for (int64_t item = 0; item < batch_; ++item) {
-    const int64_t outer = stateOffset(direction, item), inner = item * hidden_;
+void RecurrentOp::runItems(const OpContext& context, Run run, int64_t block) const {
+  RecurrentItems& items = run.items;
+  items.first = sizes_.firstItem(block);
+  items.count = sizes_.firstItem(block + 1) - items.first;
+  items.memory += block * itemBytes_;
+  copyState(items, hasInitialH_ ? context.in<float>(kInitialH) : nullptr, run.h, false);
+  copyState(items, hasInitialC_ ? context.in<float>(kInitialC) : nullptr, run.c, false);
+  int64_t longest = 0;
+  for (int64_t i = 0; i < items.count; ++i) longest = std::max(longest, lengthOf(context, items.first + i));
+  for (; items.step < longest; ++items.step, passWork(sizes_.all() * items.count)) step(context, run);
+  clearTail(context, items);
+  if (hasOutput_[1]) copyState(items, run.h, context.out<float>(1), true);
+  if (hasOutput_[2]) copyState(items, run.c, context.out<float>(2), true);
+}
+
+// Between the states of a direction and the tensor of all; NULL = zeros.
+void RecurrentOp::copyState(const RecurrentItems& items, const float* from, float* to, bool isOutput) const {
+  for (int64_t item = items.first; item < items.first + items.count; ++item) {
+    const int64_t outer = stateOffset(items.direction, item), inner = item * sizes_.hidden;
     float* target = to + (isOutput ? outer : inner);
     if (from)
-      std::copy_n(from + (isOutput ? inner : outer), hidden_, target);
+      std::copy_n(from + (isOutput ? inner : outer), sizes_.hidden, target);
     else
-      std::fill_n(target, hidden_, 0.f);
+      std::fill_n(target, sizes_.hidden, 0.f);
   }
 }
 
 // Outputs after the end of a sequence are zero.
-void RecurrentOp::clearTail(const OpContext& context, int64_t direction) const {
+void RecurrentOp::clearTail(const OpContext& context, const RecurrentItems& items) const {
   if (!hasLengths_ || !hasOutput_[0]) return;
   WorkCounter work;
-  for (int64_t item = 0; item < batch_; ++item)
-    for (int64_t i = lengthOf(context, item); i < steps_; ++i, work.pass(8 + hidden_))
-      std::fill_n(context.out<float>() + outputOffset(i, direction, item), hidden_, 0.f);
+  for (int64_t item = items.first; item < items.first + items.count; ++item)
+    for (int64_t i = lengthOf(context, item); i < sizes_.steps; ++i, work.pass(8 + sizes_.hidden))
+      std::fill_n(context.out<float>() + outputOffset(i, items.direction, item), sizes_.hidden, 0.f);
 }
 
-void RecurrentOp::step(const OpContext& context, const Run& run, int64_t index) const {
+void RecurrentOp::step(const OpContext& context, const Run& run) const {
   multiply(context, run);
-  const int64_t all = gates_ * hidden_;
+  const RecurrentItems& items = run.items;
+  const int64_t all = sizes_.all();
   WorkCounter work;
-  for (int64_t item = 0; item < batch_; ++item, work.pass(16 + 4 * all)) {
+  for (int64_t item = items.first; item < items.first + items.count; ++item, work.pass(16 + 4 * all)) {
     const int64_t length = lengthOf(context, item);
-    if (index >= length) continue;
-    const int64_t at = isReverse(run.direction) ? length - 1 - index : index;
-    cell(context, run, run.inputs + (batchFirst_ ? item * steps_ + at : at * batch_ + item) * all, item);
+    if (items.step >= length) continue;
+    const int64_t at = isReverse(items.direction) ? length - 1 - items.step : items.step;
+    cell(context, run, run.inputs + (batchFirst_ ? item * sizes_.steps + at : at * sizes_.batch + item) * all, item);
     if (hasOutput_[0])
-      std::copy_n(run.h + item * hidden_, hidden_, context.out<float>() + outputOffset(at, run.direction, item));
+      std::copy_n(run.h + item * sizes_.hidden, sizes_.hidden,
+                  context.out<float>() + outputOffset(at, items.direction, item));
   }
-}
-
-void RecurrentOp::multiplyState(const OpContext& context, const Run& run, const PackedWeights& weights,
-                                const Gemm& gemm, const float* state, float* out, int64_t stride) const {
-  GemmOperands operands;
-  operands.a = state;
-  operands.lda = hidden_;
-  operands.b = weights.data() + run.direction * weights.stride();
-  operands.c = out;
-  operands.ldc = stride;
-  gemm.run(operands, run.gemm, context.lanes);
 }
 
 constexpr std::string_view kLstmDefaults[] = {"Sigmoid", "Tanh", "Tanh"};
@@ -328,19 +386,24 @@ constexpr std::string_view kRnnDefaults[] = {"Tanh"};
 // Gates in the order input, output, forget, cell.
 class LstmOp : public RecurrentOp {
  public:
-  LstmOp(const OpRequest& request, const readers::Recurrent& layer, const GemmTable& table)
-      : RecurrentOp(request, layer, table, 4, kLstmDefaults),
+  static constexpr int64_t kGates = 4;
+  LstmOp(const OpRequest& request, const readers::Recurrent& layer, const RecurrentSizes& sizes,
+         std::unique_ptr<RecurrentProducts> products)
+      : RecurrentOp(request, layer, sizes, std::move(products), kLstmDefaults),
+        table_(recurrentTable()),
         couples_(layer.couplesGates),
-        hasPeepholes_(request.has(kPeepholes)) {}
+        hasPeepholes_(request.has(kPeepholes)),
+        isUsual_(!couples_ && !hasPeepholes_ && !layer.clip && hasUsualFunctions(request.node, layer)) {}
 
  private:
   void cell(const OpContext& context, const Run& run, const float* input, int64_t item) const override {
-    const int64_t n = hidden_;
+    const int64_t n = sizes_.hidden;
     float* gates = run.gates + item * 4 * n;
     float* c = run.c + item * n;
     float* h = run.h + item * n;
+    if (isUsual_) return table_.lstmCell(gates, input, c, h, n);
     float *in = gates, *out = gates + n, *forget = gates + 2 * n, *update = gates + 3 * n;
-    const float* peepholes = hasPeepholes_ ? context.in<float>(kPeepholes) + run.direction * 3 * n : nullptr;
+    const float* peepholes = hasPeepholes_ ? context.in<float>(kPeepholes) + run.items.direction * 3 * n : nullptr;
     for (int64_t i = 0; i < 4 * n; ++i) gates[i] += input[i];
     if (peepholes) {
       for (int64_t i = 0; i < n; ++i) in[i] += peepholes[i] * c[i];
@@ -361,29 +424,40 @@ class LstmOp : public RecurrentOp {
     for (int64_t i = 0; i < n; ++i) h[i] *= out[i];
   }
 
-  bool couples_, hasPeepholes_;
+  static bool hasUsualFunctions(const Node& node, const readers::Recurrent& layer) {
+    const std::vector<readers::CellFunction> functions = layer.activations(node.attributes, kLstmDefaults);
+    for (size_t i = 0; i < functions.size(); ++i)
+      if (functions[i].name != kLstmDefaults[i % std::size(kLstmDefaults)]) return false;
+    return true;
+  }
+
+  const RecurrentTable& table_;
+  bool couples_, hasPeepholes_, isUsual_;
 };
 
 // Gates in the order update, reset, candidate. The candidate's product with the state is apart.
 class GruOp : public RecurrentOp {
  public:
-  GruOp(const OpRequest& request, const readers::Recurrent& layer, const GemmTable& table)
-      : RecurrentOp(request, layer, table, 3, kGruDefaults), linear_(layer.resetsLate) {}
+  static constexpr int64_t kGates = 3;
+  GruOp(const OpRequest& request, const readers::Recurrent& layer, const RecurrentSizes& sizes,
+        std::unique_ptr<RecurrentProducts> products)
+      : RecurrentOp(request, layer, sizes, std::move(products), kGruDefaults), linear_(layer.resetsLate) {}
 
  private:
   // The candidate's state bias is inside the reset when the product comes first.
   void addBiases(const float* inputBias, const float* stateBias, float* sum) const override {
-    for (int64_t i = 0; i < 3 * hidden_; ++i)
-      sum[i] = inputBias[i] + (linear_ && i >= 2 * hidden_ ? 0.f : stateBias[i]);
+    for (int64_t i = 0; i < 3 * sizes_.hidden; ++i)
+      sum[i] = inputBias[i] + (linear_ && i >= 2 * sizes_.hidden ? 0.f : stateBias[i]);
   }
 
   void multiply(const OpContext& context, const Run& run) const override {
     RecurrentOp::multiply(context, run);
-    if (linear_) multiplyState(context, run, *weights_->candidate, candidateGemm_, run.h, run.candidate, hidden_);
+    const int64_t at = run.items.first * sizes_.hidden;
+    if (linear_) multiplyState(context, run, StateProduct::Candidate, run.h + at, run.candidate + at);
   }
 
   void cell(const OpContext& context, const Run& run, const float* input, int64_t item) const override {
-    const int64_t n = hidden_;
+    const int64_t n = sizes_.hidden;
     float* gates = run.gates + item * 3 * n;
     float* h = run.h + item * n;
     float* product = run.candidate + item * n;
@@ -392,12 +466,12 @@ class GruOp : public RecurrentOp {
     clip(gates, 2 * n);
     activation(run, 0).apply(gates, 2 * n);
     if (linear_) {
-      const float* bias = hasBias_ ? context.in<float>(kBias) + (run.direction * 6 + 5) * n : nullptr;
+      const float* bias = hasBias_ ? context.in<float>(kBias) + (run.items.direction * 6 + 5) * n : nullptr;
       for (int64_t i = 0; i < n; ++i)
         candidate[i] = input[2 * n + i] + reset[i] * (product[i] + (bias ? bias[i] : 0.f));
     } else {
       for (int64_t i = 0; i < n; ++i) reset[i] *= h[i];
-      multiplyState(context, run, *weights_->candidate, oneGemm_, reset, product, n);
+      multiplyState(context, run, StateProduct::CandidateOfItem, reset, product);
       for (int64_t i = 0; i < n; ++i) candidate[i] = input[2 * n + i] + product[i];
     }
     clip(candidate, n);
@@ -410,16 +484,18 @@ class GruOp : public RecurrentOp {
 
 class RnnOp : public RecurrentOp {
  public:
-  RnnOp(const OpRequest& request, const readers::Recurrent& layer, const GemmTable& table)
-      : RecurrentOp(request, layer, table, 1, kRnnDefaults) {}
+  static constexpr int64_t kGates = 1;
+  RnnOp(const OpRequest& request, const readers::Recurrent& layer, const RecurrentSizes& sizes,
+        std::unique_ptr<RecurrentProducts> products)
+      : RecurrentOp(request, layer, sizes, std::move(products), kRnnDefaults) {}
 
  private:
   void cell(const OpContext&, const Run& run, const float* input, int64_t item) const override {
-    const float* gate = run.gates + item * hidden_;
-    float* h = run.h + item * hidden_;
-    for (int64_t i = 0; i < hidden_; ++i) h[i] = gate[i] + input[i];
-    clip(h, hidden_);
-    activation(run, 0).apply(h, hidden_);
+    const float* gate = run.gates + item * sizes_.hidden;
+    float* h = run.h + item * sizes_.hidden;
+    for (int64_t i = 0; i < sizes_.hidden; ++i) h[i] = gate[i] + input[i];
+    clip(h, sizes_.hidden);
+    activation(run, 0).apply(h, sizes_.hidden);
   }
 };
 
@@ -429,9 +505,21 @@ bool acceptsLayer(const OpRequest& request) {
   return request.node.prepared || (request.inputs[kW].constant && request.inputs[kR].constant);
 }
 
+std::unique_ptr<RecurrentProducts> floatProducts(const OpRequest& request, const RecurrentSizes& sizes,
+                                                 const GemmTable& table) {
+  return std::make_unique<FloatProducts>(request, sizes, table);
+}
+
+template <class Layer>
+std::unique_ptr<OpKernel> createWith(const OpRequest& request, const GemmTable& table) {
+  const readers::Recurrent layer(request.node.attributes);
+  const RecurrentSizes sizes(request, layer, Layer::kGates, 4 * table.parts / table.wordElements);
+  return std::make_unique<Layer>(request, layer, sizes, floatProducts(request, sizes, table));
+}
+
 template <class Layer>
 std::unique_ptr<OpKernel> createLayer(const OpRequest& request) {
-  return std::make_unique<Layer>(request, readers::Recurrent(request.node.attributes), gemmTable());
+  return createWith<Layer>(request, gemmTable());
 }
 
 bool acceptsWordsLayer(const OpRequest& request) {
@@ -440,20 +528,48 @@ bool acceptsWordsLayer(const OpRequest& request) {
 
 template <class Layer>
 std::unique_ptr<OpKernel> createWordsLayer(const OpRequest& request) {
-  return std::make_unique<Layer>(request, readers::Recurrent(request.node.attributes), gemmTableFor(request.node));
+  return createWith<Layer>(request, gemmTableFor(request.node));
+}
+
+std::unique_ptr<OpKernel> createBytesLayer(const OpRequest& request) {
+  const readers::Recurrent layer(request.node.attributes);
+  const RecurrentSizes sizes(request, layer, LstmOp::kGates, 1);
+  return std::make_unique<LstmOp>(request, layer, sizes, byteProducts(request, sizes));
 }
 
 template <class Layer>
 constexpr Implementation kLayer[] = {{"recurrent_bf16", acceptsWordsLayer, createWordsLayer<Layer>},
                                      {"recurrent_f32", acceptsLayer, createLayer<Layer>}};
 
+constexpr Implementation kBytesLayer[] = {{"recurrent_int8", nullptr, createBytesLayer}};
+
 const OpRow kRows[] = {
     {"", "LSTM", kLayer<LstmOp>, prepareLayer},
     {"", "GRU", kLayer<GruOp>, prepareLayer},
     {"", "RNN", kLayer<RnnOp>, prepareLayer},
+    {kMaxDomain, "DynamicQuantizeLSTM", kBytesLayer, prepareByteWeights},
 };
 
 }  // namespace
+
+// Threads that share the items meet only at the end, but each reads all of R in each step, which has to lie in the
+// second cache; otherwise threads share the columns of each product.
+static int64_t blocksOf(const RecurrentSizes& sizes, int64_t weightBytes, int lanes) {
+  constexpr int64_t kCachedBytes = 512 << 10;
+  if (sizes.directions >= lanes || sizes.all() > kCachedBytes / std::max<int64_t>(sizes.hidden, 1) / weightBytes)
+    return 1;
+  return std::clamp<int64_t>((lanes + sizes.directions - 1) / sizes.directions, 1, std::max<int64_t>(sizes.batch, 1));
+}
+
+RecurrentSizes::RecurrentSizes(const OpRequest& request, const readers::Recurrent& layer, int64_t gateCount,
+                               int64_t weightBytes)
+    : gates(gateCount),
+      steps(request.inputs[kX].shape[layer.isBatchFirst ? 1 : 0]),
+      batch(request.inputs[kX].shape[layer.isBatchFirst ? 0 : 1]),
+      inputSize(request.inputs[kX].shape[2]),
+      hidden(std::min(request.inputs[kR].shape[1], request.inputs[kR].shape[2])),  // the other is that of all gates
+      directions(request.inputs[kW].shape[0]),
+      blocks(blocksOf(*this, weightBytes, request.lanes)) {}
 
 std::span<const OpRow> recurrentOps() { return kRows; }
 
