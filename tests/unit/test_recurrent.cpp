@@ -65,7 +65,8 @@ void compare(const Layer& layer, RandomTensors& random, CpuTarget target, int i)
       batchFirst ? Shape{batch, steps, directions, hidden} : Shape{steps, directions, batch, hidden}, state};
   if (isLstm) out.push_back(state);
   const Tensors expected = node.run(in, out, "reference");
-  const Tensors actual = node.run(in, out, "recurrent_f32", 1 + i % 3, 6);
+  const unsigned constants = random.chance(0.7) ? 0b110 : random.chance(0.5) ? 0b10 : 0;
+  const Tensors actual = node.run(in, out, "recurrent_f32", 1 + i % 3, constants);
   for (size_t o = 0; o < out.size(); ++o)
     expectNear(*actual[o], *expected[o], 5e-5f,
                concat(nameOf(target), " case ", i, " ", layer.op, " steps ", steps, " batch ", batch, " hidden ",

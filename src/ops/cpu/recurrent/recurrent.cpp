@@ -96,52 +96,77 @@ Ref<Prepared> prepareLayer(const Node& node, std::span<const Tensor* const> cons
   return packWeights(gemmTableFor(node), *constants[kW], *constants[kR], node.is("GRU"));
 }
 
+bool hasConstantWeights(const OpRequest& request) {
+  return request.node.prepared || (request.inputs[kW].constant && request.inputs[kR].constant);
+}
+
+// NULL if they are not constant.
 Ref<RecurrentWeights> weightsOf(const OpRequest& request, const GemmTable& table) {
   auto* prepared = dynamic_cast<RecurrentWeights*>(request.node.prepared.get());
   if (prepared && prepared->input->fits(table)) return Ref<RecurrentWeights>(prepared);
+  if (!hasConstantWeights(request)) return nullptr;
   return packWeights(table, *request.inputs[kW].constant, *request.inputs[kR].constant, request.node.is("GRU"));
 }
 
-// Those of weights that are float32 in the model.
+// Those of weights that are float32 in the model. What is not constant is packed by each call.
 class FloatProducts final : public RecurrentProducts {
  public:
   FloatProducts(const OpRequest& request, const RecurrentSizes& sizes, const GemmTable& table)
-      : sizes_(sizes),
+      : table_(table),
+        sizes_(sizes),
         weights_(weightsOf(request, table)),
+        matrices_{{kW, 0, sizes.all(), sizes.inputSize, 0},
+                  {kR, 0, sizes.gates == 3 ? 2 * sizes.hidden : sizes.all(), sizes.hidden, 0},
+                  {kR, 2 * sizes.hidden, sizes.gates == 3 ? sizes.hidden : 0, sizes.hidden, 0}},
         input_(gemmOf(request, table, checkedMultiply(sizes.steps, sizes.batch), sizes.all(), sizes.inputSize)),
         most_(request, sizes, table, sizes.mostItems()),
         fewest_(request, sizes, table, sizes.fewestItems()),
-        candidateOfItem_(gemmOf(request, table, 1, sizes.hidden, sizes.hidden)) {}
+        candidateOfItem_(gemmOf(request, table, 1, sizes.hidden, sizes.hidden)) {
+    sharedBytes_ = alignUp(input_.scratchBytes());
+    for (Matrix& matrix : matrices_) {
+      matrix.at = sharedBytes_;
+      if (weights_) continue;
+      const int64_t floats = packedCount(table, matrix.depth, matrix.columns);
+      sharedBytes_ = checkedAdd(sharedBytes_, alignUp(checkedMultiply(sizeof(float), static_cast<size_t>(floats))));
+    }
+  }
 
-  size_t scratchBytes() const override { return input_.scratchBytes(); }
+  size_t scratchBytes() const override { return sharedBytes_; }
   size_t itemBytes() const override {
     size_t bytes = candidateOfItem_.scratchBytes();
     for (const ItemGemms* items : {&most_, &fewest_})
       bytes = std::max({bytes, items->gates.scratchBytes(), items->candidate.scratchBytes()});
     return bytes;
   }
-  void start(const OpContext&, int64_t, std::byte*) const override {}
+
+  void start(const OpContext& context, int64_t direction, std::byte* shared) const override {
+    if (weights_) return;
+    for (const Matrix& matrix : matrices_) {
+      const float* rows = context.in<float>(matrix.input) + (direction * sizes_.all() + matrix.first) * matrix.depth;
+      packMatrix(table_, {rows, 1, matrix.depth, 1, matrix.depth, matrix.columns},
+                 reinterpret_cast<float*>(shared + matrix.at), context.lanes);
+    }
+  }
 
   void multiplyInputs(const OpContext& context, int64_t direction, const float* bias, float* out,
-                      std::byte* scratch) const override {
+                      std::byte* shared) const override {
     GemmOperands operands;
     operands.a = context.in<float>(kX);
     operands.lda = sizes_.inputSize;
-    operands.b = weights_->input->data() + direction * weights_->input->stride();
+    operands.b = packed(kInput, direction, shared);
     operands.c = out;
     operands.ldc = sizes_.all();
     operands.bias = bias;
-    input_.run(operands, scratch, context.lanes);
+    input_.run(operands, shared, context.lanes);
   }
 
   void multiplyState(const OpContext& context, const RecurrentItems& items, StateProduct which, const float* state,
                      float* out) const override {
     const bool isGates = which == StateProduct::Gates;
-    const PackedWeights& weights = isGates ? *weights_->state : *weights_->candidate;
     GemmOperands operands;
     operands.a = state;
     operands.lda = sizes_.hidden;
-    operands.b = weights.data() + items.direction * weights.stride();
+    operands.b = packed(isGates ? kGates : kCandidate, items.direction, items.shared);
     operands.c = out;
     operands.ldc = isGates ? sizes_.all() : sizes_.hidden;
     const ItemGemms& gemms = items.count == sizes_.mostItems() ? most_ : fewest_;
@@ -150,6 +175,12 @@ class FloatProducts final : public RecurrentProducts {
   }
 
  private:
+  enum Part : size_t { kInput, kGates, kCandidate };
+  struct Matrix {
+    size_t input;
+    int64_t first, columns, depth;  // rows of the input that become columns
+    size_t at;                      // in shared memory, if it is packed there
+  };
   // For a block of so many items.
   struct ItemGemms {
     Gemm gates, candidate;
@@ -157,16 +188,28 @@ class FloatProducts final : public RecurrentProducts {
         : gates(gemmOf(request, table, items, sizes.gates == 3 ? 2 * sizes.hidden : sizes.all(), sizes.hidden)),
           candidate(gemmOf(request, table, items, sizes.hidden, sizes.hidden)) {}
   };
+
+  const float* packed(Part part, int64_t direction, const std::byte* shared) const {
+    if (!weights_) return reinterpret_cast<const float*>(shared + matrices_[part].at);
+    const PackedWeights& weights = part == kInput   ? *weights_->input
+                                   : part == kGates ? *weights_->state
+                                                    : *weights_->candidate;
+    return weights.data() + direction * weights.stride();
+  }
+
   static Gemm gemmOf(const OpRequest& request, const GemmTable& table, int64_t rows, int64_t columns, int64_t depth) {
     return {rows, columns, 1, depth, Epilogue(), request.lanes, WorkVector<GemmOffsets>(1), PartialSums::Float32,
             table};
   }
 
+  const GemmTable& table_;
   RecurrentSizes sizes_;
   Ref<RecurrentWeights> weights_;
+  Matrix matrices_[3];
   Gemm input_;
   ItemGemms most_, fewest_;
   Gemm candidateOfItem_;
+  size_t sharedBytes_;
 };
 
 // Memory of one direction while it runs.
@@ -502,7 +545,7 @@ class RnnOp : public RecurrentOp {
 bool acceptsLayer(const OpRequest& request) {
   for (size_t i = 0; i < request.inputs.size(); ++i)
     if (request.has(i) && request.inputs[i].dtype != (i == kLengths ? DType::Int32 : DType::Float32)) return false;
-  return request.node.prepared || (request.inputs[kW].constant && request.inputs[kR].constant);
+  return true;
 }
 
 std::unique_ptr<RecurrentProducts> floatProducts(const OpRequest& request, const RecurrentSizes& sizes,
@@ -523,7 +566,7 @@ std::unique_ptr<OpKernel> createLayer(const OpRequest& request) {
 }
 
 bool acceptsWordsLayer(const OpRequest& request) {
-  return gemmTableFor(request.node).wordElements == 2 && acceptsLayer(request);
+  return gemmTableFor(request.node).wordElements == 2 && hasConstantWeights(request) && acceptsLayer(request);
 }
 
 template <class Layer>
