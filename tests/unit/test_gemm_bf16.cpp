@@ -288,6 +288,34 @@ TEST(BFloat16Gemm, ErrorsOfEmulatedTilesStayWithinTheirBound) {
   });
 }
 
+// The last word of a kernel row then has one element, and the next pixel's lies behind it.
+TEST(BFloat16Gemm, WindowsOfOddChannelsEndWhereTheyShould) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(81);
+  for (const int64_t channels : {1, 3, 5})
+    for (const int64_t kernel : {2, 3, 7})
+      for (const int64_t stride : {1, 2}) {
+        NodeUnderTest conv(kMaxDomain, "Conv");
+        conv->products = DType::BFloat16;
+        conv->attributes.set("strides", std::vector<int64_t>{stride, stride});
+        conv->attributes.set("pads", std::vector<int64_t>{1, 1, 1, 1});
+        const int64_t height = (9 + 2 - kernel) / stride + 1, width = (24 + 2 - kernel) / stride + 1;
+        const Tensors in = {random.floats({2, 9, 24, channels}), random.floats({40, channels, kernel, kernel})};
+        auto* x = static_cast<float*>(in[0]->mutableData());
+        for (int64_t c = 0; c < channels; ++c) x[11 * channels + c] = std::numeric_limits<float>::infinity();
+        const Shape out{2, height, width, 40};
+        const Tensors exact = conv.run(in, {out}, "reference"), actual = conv.run(in, {out}, "", 2, 2u);
+        for (int64_t i = 0; i < out.count(); ++i) {
+          const float wanted = exact[0]->as<float>()[i], made = actual[0]->as<float>()[i];
+          ASSERT_EQ(std::isfinite(made), std::isfinite(wanted))
+              << channels << " " << kernel << " " << stride << " " << i;
+          if (std::isfinite(wanted)) {
+            ASSERT_NEAR(made, wanted, 0.2f) << channels << " " << kernel << " " << stride << " " << i;
+          }
+        }
+      }
+}
+
 // docs/numerics.md: at most 2^-15 of the sum of the products' magnitudes, and what sums of float32 lose.
 constexpr double kPartsBound = 1. / 32768 + 1e-6;
 constexpr float kWorstInParts = 1 + 1.f / 256 - 1.f / (1 << 17) - 1.f / (1 << 23);

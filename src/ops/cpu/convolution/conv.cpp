@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 
 #include "base/align.h"
 #include "base/interrupt_point.h"
@@ -58,10 +59,39 @@ Ref<const Tensor> withPairs(const Tensor& weights) {
   return result;
 }
 
+// Whether a product of words reads an odd number of channels, without any that is added.
+bool readsHalves(const GemmTable& table, const Attributes& attributes, const Shape& weights) {
+  return table.takesHalves && weights[1] % 2 != 0 && copiesWords(table, attributes, weights);
+}
+
+// Each kernel row as taps of one channel, with zero at the end if their number is odd.
+Ref<const Tensor> withEvenRows(const Tensor& weights) {
+  const Shape& shape = weights.shape();
+  const int last = shape.rank() - 1;
+  const int64_t channels = shape[1], rows = shape.product(2, last), width = shape[last];
+  Shape joined = shape;
+  joined[1] = 1;
+  joined[last] = alignUp(channels * width, 2);
+  const Ref<Tensor> result = Tensor::allocate(DType::Float32, joined);
+  auto* to = static_cast<float*>(result->mutableData());
+  std::fill_n(to, result->count(), 0.f);
+  const float* from = weights.as<float>();
+  for (int64_t filter = 0; filter < shape[0]; ++filter, from += channels * rows * width)
+    for (int64_t row = 0; row < rows; ++row, to += joined[last])
+      for (int64_t x = 0; x < width; ++x)
+        for (int64_t c = 0; c < channels; ++c) to[x * channels + c] = from[(c * rows + row) * width + x];
+  return result;
+}
+
+Ref<const Tensor> filtersInWords(const GemmTable& table, const Attributes& attributes, const Tensor& weights) {
+  if (readsHalves(table, attributes, weights.shape())) return withEvenRows(weights);
+  if (copiesWords(table, attributes, weights.shape())) return withPairs(weights);
+  return Ref<const Tensor>(&weights);
+}
+
 Ref<PackedWeights> packFilters(const GemmTable& table, const Attributes& attributes, const Tensor& source,
                                int64_t groups, int lanes) {
-  const bool hasPairs = copiesWords(table, attributes, source.shape());
-  const Ref<const Tensor> filters = hasPairs ? withPairs(source) : Ref<const Tensor>(&source);
+  const Ref<const Tensor> filters = filtersInWords(table, attributes, source);
   const Tensor& weights = *filters;
   const Shape& shape = weights.shape();
   auto packed = makeRef<PackedWeights>(table, groups, shape.product(1, shape.rank()), shape[0] / groups);
@@ -76,6 +106,16 @@ ConvShape inWords(ConvShape shape) {
   return shape;
 }
 
+// The same as bytes.
+ConvShape inBytes(ConvShape shape) {
+  shape.channels *= 2;
+  return shape;
+}
+
+void fillWordRows(const void* source, int64_t first, int64_t count, int tileRows, const float** table) {
+  ConvRows<uint8_t>::fill(source, first, count, tileRows, reinterpret_cast<const uint8_t**>(table));
+}
+
 class ConvOp : public OpKernel {
  public:
   ConvOp(const OpRequest& request, const ConvShape& shape, const GemmTable& table);
@@ -86,15 +126,17 @@ class ConvOp : public OpKernel {
   WorkVector<GemmOffsets> groupOffsets() const;
   const float* packedWeights(const OpContext& context) const;
   const float* paddedInput(const OpContext& context) const;
-  void padRow(const float* x, int64_t row, float* padded) const;
+  void padRow(const float* x, int64_t row, std::byte* padded) const;
+  int64_t pixelBytes() const { return shape_.channels * (readsHalves_ ? 1 : 4); }
 
   bool readsNarrow_, addsNarrow_, writesNarrow_;  // bfloat16
-  bool copiesWords_;
+  bool copiesWords_, readsHalves_;
   int64_t channels_;
-  ConvShape shape_;   // of input pixels, whose channels may be words of two
+  ConvShape shape_;   // of input pixels, whose channels may be words of two, or bytes
   bool merges_;       // taps of a kernel row are one
   ConvShape inside_;  // the shape whose rows the product reads
   ConvRows<float> rows_;
+  std::optional<ConvRows<uint8_t>> halves_;  // instead, where pixels are no whole words
   Shape weightShape_;
   Ref<PackedWeights> packed_;  // NULL = each run packs its own
   int64_t groupStride_;        // stride between packed weights of groups, in floats
@@ -124,8 +166,11 @@ ConvOp::ConvOp(const OpRequest& request, const ConvShape& shape, const GemmTable
       addsNarrow_(request.has(3) && isNarrow(request.inputs[3])),
       writesNarrow_(isNarrow(request.outputs[0])),
       copiesWords_(!readsNarrow_ && copiesWords(table, request.node.attributes, request.inputs[1].shape)),
+      readsHalves_(copiesWords_ && readsHalves(table, request.node.attributes, request.inputs[1].shape)),
       channels_(shape.channels),
-      shape_(readsNarrow_ || copiesWords_ ? inWords(shape) : shape),
+      shape_(readsHalves_                   ? inBytes(shape)
+             : readsNarrow_ || copiesWords_ ? inWords(shape)
+                                            : shape),
       merges_(canMergeTaps(shape)),
       inside_(merges_ ? withBorders(shape_) : shape_),
       rows_(merges_ ? asRowTaps(inside_) : inside_),
@@ -134,16 +179,18 @@ ConvOp::ConvOp(const OpRequest& request, const ConvShape& shape, const GemmTable
       groupStride_(packed_ ? packed_->stride() : packedGroupFloats(weightShape_, shape.groups)),
       gemm_(shape.images * shape.pixels(), shape.groupFilters(),
             merges_ ? shape.taps() / shape.kernel[2] : shape.taps(),
-            merges_ ? (channels_ + (copiesWords_ && channels_ % 2)) * shape.kernel[2] : shape.groupChannels(),
+            merges_ ? (channels_ + (copiesWords_ && !readsHalves_ && channels_ % 2)) * shape.kernel[2]
+                    : shape.groupChannels(),
             epilogueOf(request.node), request.lanes, groupOffsets(), PartialSums::Float32,
             {table, readsNarrow_ || copiesWords_, writesNarrow_}),
       hasBias_(request.has(2)),
       hasResidual_(request.has(3)),
       zeros_(shape.isPadded() && !merges_ ? static_cast<size_t>(shape_.channels) : 0) {
+  if (readsHalves_) halves_.emplace(asRowTaps(inside_));
   const bool copies = copiesWords_ || (merges_ && shape_.isPadded());
   const int64_t pixels = checkedMultiply(checkedMultiply(inside_.in[0], inside_.in[1]), inside_.in[2]);
   const int64_t floats = checkedMultiply(checkedMultiply(shape.images, pixels), shape_.channels);
-  packedAt_ = copies ? alignUp(checkedMultiply<int64_t>(4, floats)) : 0;
+  packedAt_ = copies ? alignUp(readsHalves_ ? floats : checkedMultiply<int64_t>(4, floats)) : 0;
   const int64_t packedFloats = packed_ ? 0 : checkedMultiply(groupStride_, shape.groups);
   gemmAt_ = checkedAdd(packedAt_, checkedMultiply<int64_t>(4, packedFloats));
 }
@@ -164,9 +211,11 @@ void ConvOp::run(const OpContext& context) const {
   GemmOperands operands;
   operands.a = source.x;
   operands.lda = shape_.channels;
+  const ConvRows<uint8_t>::Source halves{halves_ ? &*halves_ : nullptr, reinterpret_cast<const uint8_t*>(source.x),
+                                         nullptr};
   if (!shape_.isPointwise()) {
-    operands.rowFunction = ConvRows<float>::fill;
-    operands.rowSource = &source;
+    operands.rowFunction = readsHalves_ ? fillWordRows : ConvRows<float>::fill;
+    operands.rowSource = readsHalves_ ? static_cast<const void*>(&halves) : &source;
     operands.zeroRow = zeros_.empty() ? nullptr : zeros_.data();
   }
   operands.b = packed_ ? packed_->data() : packedWeights(context);
@@ -194,32 +243,32 @@ const float* ConvOp::packedWeights(const OpContext& context) const {
 const float* ConvOp::paddedInput(const OpContext& context) const {
   const float* x = context.in<float>(0);
   if (packedAt_ == 0) return x;
-  float* padded = reinterpret_cast<float*>(context.scratch);
   const int64_t rows = shape_.images * inside_.in[0] * inside_.in[1];
-  const int64_t grain = std::max<int64_t>(1, (32 << 10) / std::max<int64_t>(1, inside_.in[2] * shape_.channels));
+  const int64_t grain = std::max<int64_t>(1, (128 << 10) / std::max<int64_t>(1, inside_.in[2] * pixelBytes()));
   context.parallelFor(rows, grain, [&](int64_t begin, int64_t end, int) {
-    for (int64_t row = begin; row < end; ++row) padRow(x, row, padded);
+    for (int64_t row = begin; row < end; ++row) padRow(x, row, context.scratch);
   });
-  return padded;
+  return reinterpret_cast<const float*>(context.scratch);
 }
 
-void ConvOp::padRow(const float* x, int64_t row, float* padded) const {
-  const int64_t c = shape_.channels, h = row % inside_.in[1] - shape_.before[1];
+void ConvOp::padRow(const float* x, int64_t row, std::byte* padded) const {
+  const int64_t pixel = pixelBytes(), h = row % inside_.in[1] - shape_.before[1];
   const int64_t d = row / inside_.in[1] % inside_.in[0] - shape_.before[0], image = row / inside_.in[1] / inside_.in[0];
-  float* to = padded + row * inside_.in[2] * c;
+  std::byte* to = padded + row * inside_.in[2] * pixel;
   if (h < 0 || h >= shape_.in[1] || d < 0 || d >= shape_.in[0]) {
-    fillParts(to, inside_.in[2] * c, 0.f);
+    fillParts(to, inside_.in[2] * pixel, std::byte{0});
     return;
   }
-  const int64_t width = shape_.in[2] * c, sourceRow = (image * shape_.in[0] + d) * shape_.in[1] + h;
-  std::fill_n(to, shape_.before[2] * c, 0.f);
-  float* inside = to + shape_.before[2] * c;
-  if (copiesWords_)
-    gemm_.table().spread(x + sourceRow * shape_.in[2] * channels_, shape_.in[2], channels_,
-                         reinterpret_cast<uint16_t*>(inside));
+  const int64_t width = shape_.in[2] * channels_, sourceRow = (image * shape_.in[0] + d) * shape_.in[1] + h;
+  const float* from = x + sourceRow * width;
+  to = std::fill_n(to, shape_.before[2] * pixel, std::byte{0});
+  if (readsHalves_)
+    gemm_.table().narrow(from, width, reinterpret_cast<uint16_t*>(to));
+  else if (copiesWords_)
+    gemm_.table().spread(from, shape_.in[2], channels_, reinterpret_cast<uint16_t*>(to));
   else
-    copyBytes(inside, x + sourceRow * width, static_cast<size_t>(width) * sizeof(float));
-  std::fill_n(inside + width, shape_.after[2] * c, 0.f);
+    copyBytes(to, from, static_cast<size_t>(width) * sizeof(float));
+  std::fill_n(to + shape_.in[2] * pixel, shape_.after[2] * pixel, std::byte{0});
 }
 
 bool acceptsShapes(const OpRequest& request) {

@@ -114,7 +114,7 @@ namespace max {
 namespace {
 
 constexpr int64_t kMostChannels = 4, kMostTaps = 768;
-constexpr int64_t kMostBeforeWords = 32;  // filters; with more, products of bfloat16 are faster
+constexpr int64_t kMostBeforeWords = 32;  // filters, or elements of a window; with more, bfloat16 is faster
 constexpr int64_t kMostOfLine = 64;       // filters, or elements of a window, of one axis
 
 Ref<StemWeights> weightsOf(const OpRequest& request, const StemTable& table) {
@@ -212,7 +212,8 @@ bool isStem(const Node& node, const Tensor& weights) {
   if (shape.product(1, shape.rank()) > kMostTaps || !hasBorderedRows(node, shape)) return false;
   // A product of many filters reads long windows of one axis where they are, and needs no tile of pixels.
   if (shape.rank() == 3 && shape[0] > kMostOfLine && shape[1] * shape[2] > kMostOfLine) return false;
-  if (shape[1] <= kMostChannels) return !mayBeNarrow(node) || shape[0] <= kMostBeforeWords;
+  if (shape[1] <= kMostChannels)
+    return !mayBeNarrow(node) || std::max(shape[0], shape.product(1, shape.rank())) <= kMostBeforeWords;
   const bool isOneVector = shape[0] > kMostFewFilters && shape[0] <= stemTable().lanes;
   return isOneVector && !mayBeNarrow(node) && winogradSide(node, weights) == 0;
 }

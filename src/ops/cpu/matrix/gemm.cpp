@@ -312,6 +312,7 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
       tile.depth = std::min(depthPart, depth_ - first);
       tile.accumulate = tap > 0 || part > 0;
       tile.finish = tap + tapPart >= taps_ && part + 1 == depthParts;
+      tile.endsInHalf = table_->takesHalves && !convertsRows_ && rowDepth_ % 2 != 0 && part + 1 == depthParts;
       tile.b = b + (tap * depth_ + first) * tile.bStride;
       prefetchNext(tile, tile1 - tile0);
       runTiles(tile, operands, place, pointers + tap * table_->tileRows);

@@ -87,6 +87,7 @@ struct GemmTile {
   uint16_t* narrow = nullptr;  // the finished rows, where C is memory for partial sums
   int64_t ldn = 0;
   const uint16_t* narrowResidual = nullptr;  // its stride is ldr
+  bool endsInHalf = false;  // the last word of each tap has one element, behind which there may be anything
   // With tiles of AMX:
   int64_t count = 0;  // of rows
   const GemmTable* vectors = nullptr;
@@ -164,7 +165,8 @@ struct GemmTable {
   int64_t step = 1;                                                              // words of k that kernels take at once
   int parts = 1;                                                                 // of each factor
   void (*narrowRest)(const float* from, int64_t count, uint16_t* to) = nullptr;  // the second part
-  int rate = 1;  // products in the time of one of float32 vectors, at the chip's peaks
+  int rate = 1;              // products in the time of one of float32 vectors, at the chip's peaks
+  bool takesHalves = false;  // see GemmTile
 
   int64_t wordsOf(int64_t rows) const { return (rows + wordElements - 1) / wordElements; }
   PackLayout layout() const { return {lanes, panelVectors, wordElements, parts}; }
@@ -193,7 +195,8 @@ struct GemmTypes {
       : table(&table_), narrowA(narrowA_), narrowC(narrowC_) {}
   const GemmTable* table;
   // With words of two elements:
-  bool narrowA;  // A is bfloat16; its depth is even, and a pointer to it, its stride and offsets count words
+  bool narrowA;  // A is bfloat16, and a pointer to it, its stride and offsets count words; its depth is even, unless
+                 // kernels take halves
   bool narrowC;  // results are rounded to bfloat16
 };
 

@@ -13,10 +13,16 @@ namespace {
 
 // Moves bits only, whatever the words would be as floats.
 MAX_BF16 HWY_INLINE __m512bh wordsAt(const float* p) { return reinterpret_cast<__m512bh>(_mm512_loadu_ps(p)); }
-MAX_BF16 HWY_INLINE __m512bh everyWord(const float* p) { return reinterpret_cast<__m512bh>(_mm512_set1_ps(*p)); }
+// At any address: words of pixels of an odd number of channels begin everywhere.
+template <class T>
+MAX_BF16 HWY_INLINE __m512bh everyWord(const float* p) {
+  T word;
+  __builtin_memcpy(&word, p, sizeof(T));
+  return reinterpret_cast<__m512bh>(_mm512_set1_epi32(static_cast<int32_t>(word)));
+}
 
 // Adds the products of one word of k to the sums `sum(row, vector)`.
-template <int kRows, int kVectors, class Sums>
+template <class Word, int kRows, int kVectors, class Sums>
 MAX_BF16 HWY_INLINE void multiplyWord(const float* const (&a)[kRows], int64_t k, const float* b, const Sums& sum) {
   __m512bh columns[kVectors];
   MAX_UNROLL for (int j = 0; j < kVectors; ++j) {
@@ -24,7 +30,7 @@ MAX_BF16 HWY_INLINE void multiplyWord(const float* const (&a)[kRows], int64_t k,
     columns[j] = wordsAt(b + j * kLanes);
   }
   MAX_UNROLL for (int i = 0; i < kRows; ++i) {
-    const __m512bh value = everyWord(a[i] + k);
+    const __m512bh value = everyWord<Word>(a[i] + k);
     MAX_UNROLL for (int j = 0; j < kVectors; ++j) sum(i, j) = _mm512_dpbf16_ps(sum(i, j), value, columns[j]);
   }
 }
@@ -49,15 +55,20 @@ MAX_BF16 HWY_INLINE void multiplyWords(Tile<kRows, kVectors>& tile, const GemmTi
     }
     const float* a[kRows];
     MAX_UNROLL for (int i = 0; i < kRows; ++i) a[i] = rows[i] + t.rowOffset;
+    const int64_t whole = t.depth - t.endsInHalf;
     int64_t k = 0;
-    for (; kTwice && k + 2 <= t.depth; k += 2, b += 2 * kVectors * kLanes) {
-      multiplyWord<kRows, kVectors>(a, k, b, sumOf);
-      multiplyWord<kRows, kVectors>(a, k + 1, b + kVectors * kLanes, oddOf);
+    for (; kTwice && k + 2 <= whole; k += 2, b += 2 * kVectors * kLanes) {
+      multiplyWord<int32_t, kRows, kVectors>(a, k, b, sumOf);
+      multiplyWord<int32_t, kRows, kVectors>(a, k + 1, b + kVectors * kLanes, oddOf);
     }
-    for (; k < t.depth; ++k, b += kVectors * kLanes, ahead += t.aheadStep) {
+    for (; k < whole; ++k, b += kVectors * kLanes, ahead += t.aheadStep) {
       if constexpr (kRows > 1 && kVectors > 1) __builtin_prefetch(ahead, 0, 2);
-      multiplyWord<kRows, kVectors>(a, k, b, sumOf);
+      multiplyWord<int32_t, kRows, kVectors>(a, k, b, sumOf);
     }
+    if (!t.endsInHalf) continue;
+    multiplyWord<uint16_t, kRows, kVectors>(a, whole, b, sumOf);
+    b += kVectors * kLanes;
+    ahead += t.aheadStep;
   }
   if constexpr (kTwice)
     MAX_UNROLL for (int i = 0; i < kRows; ++i) tile.sum[i][0].raw = _mm512_add_ps(tile.sum[i][0].raw, odd[i]);
@@ -341,6 +352,7 @@ constexpr GemmTable makeWordTable() {
   GemmTable table = makeTable();
   table.wordElements = 2;
   table.rate = 2;
+  table.takesHalves = true;
   table.floats = &kGemmTable;
   table.narrow = narrow;
   table.narrowFunction = narrowFunction;

@@ -65,6 +65,7 @@ GemmTable tileTable(const GemmTable& vectors, int parts = 1) {
   table.step = TileLimits::kWords;
   table.parts = parts;
   table.rate = parts == 1 ? 16 : 5;
+  table.takesHalves = false;
   return table;
 }
 
