@@ -106,6 +106,29 @@ MAX_VNNI __attribute__((always_inline)) inline void finishPlain(const IntegerTil
   }
 }
 
+// Whether bytes are made of the sums, the bias and other bytes.
+inline bool addsBytes(const IntegerTile& t) {
+  return t.how && t.how->sum && t.other && !t.reals && !t.columnFactors && !t.sums;
+}
+
+// Such bytes of whole rows.
+template <int kRows>
+MAX_VNNI __attribute__((always_inline)) inline void finishWithBytes(const IntegerTile& t,
+                                                                    const __m512i (&sums)[kRows][kVectors]) {
+  const RequantizationVectors how(*t.how);
+  const uint8_t* other = t.other;
+  const int64_t stride = t.outStride;
+  uint8_t* out = t.out;
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i, out += stride, other += stride) {
+    __m512i numbers[kVectors] = {sums[i][0], sums[i][1], sums[i][2], sums[i][3]};
+    how.sum<kVectors>(
+        numbers, 0,
+        [&](int j) MAX_VNNI { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(other + j * kLanes)); }, numbers);
+    _mm512_storeu_si512(out, inOrder(how.packed(numbers)));
+  }
+}
+
 // All vectors but the last of each row are full.
 template <int kRows, int kUsed>
 MAX_VNNI __attribute__((always_inline)) inline void storeSums(const IntegerTile& t,
@@ -167,6 +190,12 @@ MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const
   if (isPlain(t)) {
     t.how->low < 0 ? finishPlain<kRows, kUsed, true>(t, sum) : finishPlain<kRows, kUsed, false>(t, sum);
     return ahead;
+  }
+  if constexpr (kRows == kTileRows && kUsed == kVectors) {
+    if (t.columns == kVectors * kLanes && addsBytes(t)) {
+      finishWithBytes<kRows>(t, sum);
+      return ahead;
+    }
   }
   storeSums(t, sum);
   if (t.how || t.rowFactors || t.columnFactors || t.sums) finish<kUsed>(t, kRows);

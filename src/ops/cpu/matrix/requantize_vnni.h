@@ -99,7 +99,8 @@ struct RequantizationVectors : PackedBytes {
 
   // The same of their sums with other numbers, of which `other(j)` has 16, or with those of columns.
   template <int kCount, class Other>
-  MAX_VNNI void sum(const __m512i* sums, int64_t column, Other other, __m512i* numbers) const {
+  MAX_VNNI __attribute__((always_inline)) void sum(const __m512i* sums, int64_t column, Other other,
+                                                   __m512i* numbers) const {
 #pragma GCC unroll 4
     for (int j = 0; j < kCount; ++j) {
       const __m512i code = _mm512_sub_epi32(_mm512_cvtepu8_epi32(_mm_xor_si128(other(j), flip)), otherZero);
@@ -113,12 +114,12 @@ struct RequantizationVectors : PackedBytes {
       numbers[j] = withAddend(sums[j], column + 16 * j, _mm512_loadu_ps(addends + column + 16 * j));
   }
 
-  MAX_VNNI __m512i packed(const __m512i (&numbers)[4]) const {
+  MAX_VNNI __attribute__((always_inline)) __m512i packed(const __m512i (&numbers)[4]) const {
     return isSigned ? PackedBytes::packed<true>(numbers) : PackedBytes::packed<false>(numbers);
   }
 
  private:
-  MAX_VNNI __m512i withAddend(__m512i sums, int64_t column, __m512 addend) const {
+  MAX_VNNI __attribute__((always_inline)) __m512i withAddend(__m512i sums, int64_t column, __m512 addend) const {
     // NaN becomes the lower end: the second operand of max is taken then.
     __m512 own = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(factors + column));
     own = _mm512_roundscale_ps(_mm512_min_ps(_mm512_max_ps(own, low), high), _MM_FROUND_TO_NEAREST_INT);
