@@ -161,6 +161,53 @@ TEST(Conv, StemsOfManyKernelRowsMatchReference) {
   });
 }
 
+// Vectors of pixels, from planes of the input; rows of many vectors, of less than one, and of several segments.
+TEST(Conv, FewFiltersOfFewChannelsMatchReference) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(32);
+    const StemTable& table = stemTable();
+    int i = 0;
+    for (int64_t filters = 1; filters <= table.mostOfPlanes; ++filters)
+      for (int64_t stride : {1, 2, 3})
+        for (int64_t width : {9, 130}) {
+          if (testing::Test::HasFatalFailure()) return;
+          const int64_t channels = random.integer(1, 12), kernel = 3 * stride;
+          std::vector<int64_t> pads;
+          for (int p = 0; p < 6; ++p) pads.push_back(random.chance(0.3) ? 0 : random.integer(0, kernel));
+          pads[2] = std::max<int64_t>(pads[2], kernel - width);
+          ConvCase c{3, 2, channels, filters, 1, {3, 4, width}, {2, 3, kernel}, {1, 2, stride}, {1, 1, 1}, pads};
+          NodeUnderTest node("max", "Conv");
+          node->attributes.set("strides", c.strides);
+          EXPECT_GT(stemTableFor(*node, c.weights()).overread, 0) << c.describe();
+          compare(c, random, target, i++, "stem_f32");
+        }
+    const ConvCase outside{2, 1, 3, 2, 1, {2, 1}, {3, 3}, {1, 1}, {1, 1}, {4, 5, 4, 6}};
+    const ConvCase isLong{1, 1, 3, 2, 1, {9000}, {9}, {1}, {1}, {4, 3}};
+    if (table.mostOfPlanes > 0) compare(isLong, random, target, 2, "stem_f32");
+    if (table.mostOfPlanes > 0) compare(outside, random, target, i, "stem_f32");
+  });
+}
+
+// Elements that few pixels read are not worth a copy.
+TEST(Conv, PlanesAreForWindowsThatOverlap) {
+  const StemTable& table = stemTable();
+  if (table.mostOfPlanes == 0) GTEST_SKIP() << "these vectors are too short";
+  const auto hasPlanes = [](const Shape& weights, std::vector<int64_t> strides) {
+    NodeUnderTest node("max", "Conv");
+    node->attributes.set("strides", std::move(strides));
+    return stemTableFor(*node, weights).overread > 0;
+  };
+  const int64_t most = table.mostOfPlanes;
+  EXPECT_TRUE(hasPlanes({most, 3, 3, 3}, {1, 1}));
+  EXPECT_FALSE(hasPlanes({most + 1, 3, 3, 3}, {1, 1}));
+  EXPECT_FALSE(hasPlanes({most, 16, 3, 3}, {1, 1}));
+  EXPECT_FALSE(hasPlanes({most, 3, 3, 3}, {2, 2}));
+  EXPECT_TRUE(hasPlanes({most, 3, 5, 7, 7}, {1, 2, 2}));
+  EXPECT_TRUE(hasPlanes({most, 1, 3}, {1}));
+  EXPECT_FALSE(hasPlanes({most, 1, 1, 1}, {1, 1}));
+  EXPECT_FALSE(hasPlanes({most, 8, 3, 1, 1}, {1, 1, 1}));
+}
+
 // Rows of one to many segments, of one vector of filters and of few channels.
 TEST(Conv, LongRowsMatchReference) {
   forEachCpuTarget([&](CpuTarget target) {

@@ -424,7 +424,7 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
   if (!weights) return nullptr;
   const int64_t groups = readers::readGroups(node.attributes);
   if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(node, *weights);
-  if (isStem(node, *weights)) return prepareStem(*weights);
+  if (isStem(node, *weights)) return prepareStem(node, *weights);
   if (hasFewFilters(node, *weights)) return makeRef<FewWeights>(*weights);
   if (hasFewInGroups(node, *weights))
     return makeRef<GroupedWeights>(groupedTableFor(node, weights->shape()[0]), *weights);

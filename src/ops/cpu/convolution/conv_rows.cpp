@@ -18,10 +18,10 @@ int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 }  // namespace
 
-BorderedRows::BorderedRows(const ConvShape& shape, Elements elements)
+BorderedRows::BorderedRows(const ConvShape& shape, Elements elements, int64_t overread)
     : shape_(shape),
       rounds_(elements == Elements::RoundedFloats),
-      copies_(rounds_ || shape.before[2] > 0 || shape.after[2] > 0),
+      copies_(rounds_ || shape.before[2] > 0 || shape.after[2] > 0 || overread > 0),
       inputFloats_(elements == Elements::Words ? shape.channels / 2 : shape.channels),
       fewestSegments_(1) {
   if (elements != Elements::Floats) shape_.channels /= 2;
@@ -30,6 +30,10 @@ BorderedRows::BorderedRows(const ConvShape& shape, Elements elements)
   if (copies_) fewestSegments_ = std::max<int64_t>(ceilDiv(shape.out[2], most), 1);
   const int64_t pixels = ceilDiv(shape.out[2], fewestSegments_);
   copyFloats_ = checkedMultiply(checkedAdd(checkedMultiply(pixels, shape.stride[2]), shape.kernel[2]), shape_.channels);
+  if (overread > 0) {
+    planeFloats_ = checkedAdd(pixels, ceilDiv(shape.kernel[2], shape.stride[2]) + overread);
+    copyFloats_ = checkedMultiply(checkedMultiply(shape_.channels, shape.stride[2]), planeFloats_);
+  }
   const int64_t rows = shape.kernel[0] * shape.kernel[1];
   scratchBytes_ = copies_ ? alignUp(checkedMultiply<int64_t>(4 * rows, copyFloats_)) : 0;
 }
@@ -53,6 +57,35 @@ void BorderedRows::copyRow(const float* from, int64_t first, int64_t count, floa
   std::fill_n(to + inside * shape_.channels, (count - before - inside) * shape_.channels, 0.f);
 }
 
+// The same as planes: [channel][pixel % stride][pixel / stride].
+void BorderedRows::copyPlanes(const float* from, int64_t first, int64_t count, float* to) const {
+  const int64_t stride = shape_.stride[2], channels = shape_.channels, step = stride * channels;
+  for (int64_t phase = 0; phase < stride; ++phase) {
+    const int64_t all = ceilDiv(count - phase, stride), column = first + phase;
+    const int64_t before = std::clamp<int64_t>(ceilDiv(std::max<int64_t>(-column, 0), stride), 0, all);
+    const int64_t end = std::clamp<int64_t>(ceilDiv(std::max<int64_t>(shape_.in[2] - column, 0), stride), before, all);
+    for (int64_t c = 0; c < channels; ++c) {
+      float* plane = to + (c * stride + phase) * planeFloats_;
+      const float* x = from + column * channels + c;
+      std::fill_n(plane, before, 0.f);
+      if (step == 1)
+        std::copy(x + before, x + end, plane + before);
+      else
+        for (int64_t i = before; i < end; ++i) plane[i] = x[i * step];
+      std::fill(plane + end, plane + planeFloats_, 0.f);
+    }
+  }
+}
+
+std::vector<int64_t> BorderedRows::planeOffsets() const {
+  std::vector<int64_t> offsets;
+  const int64_t stride = shape_.stride[2];
+  for (int64_t w = 0; w < shape_.kernel[2]; ++w)
+    for (int64_t c = 0; c < shape_.channels; ++c)
+      offsets.push_back((c * stride + w % stride) * planeFloats_ + w / stride);
+  return offsets;
+}
+
 // The rows of one tap of the first axis. `first`: the pixel of the input where the segment begins.
 void BorderedRows::addSlice(const float* x, int64_t slice, int64_t top, int64_t tap, int64_t first, Copies& copies,
                             Segment& segment) const {
@@ -63,7 +96,8 @@ void BorderedRows::addSlice(const float* x, int64_t slice, int64_t top, int64_t 
     const float* from = x + number * shape_.in[2] * inputFloats_;
     float* copy = copies.memory + (tap * shape_.kernel[1] + h % shape_.kernel[1]) * copyFloats_;
     if (copies_ && number >= next) {
-      copyRow(from, first, (segment.pixels - 1) * shape_.stride[2] + shape_.kernel[2], copy);
+      const int64_t count = (segment.pixels - 1) * shape_.stride[2] + shape_.kernel[2];
+      planeFloats_ > 0 ? copyPlanes(from, first, count, copy) : copyRow(from, first, count, copy);
       next = number + 1;
     }
     segment.x[segment.count] = copies_ ? copy : from + first * inputFloats_;
@@ -90,11 +124,12 @@ BorderedRows::Segment BorderedRows::find(const float* x, int64_t task, int64_t s
   return segment;
 }
 
-BorderedRowsOp::BorderedRowsOp(const OpRequest& request, bool hasFloats, BorderedRows::Elements elements)
+BorderedRowsOp::BorderedRowsOp(const OpRequest& request, bool hasFloats, BorderedRows::Elements elements,
+                               int64_t overread)
     : shape_(request.node, request.inputs[0].shape, request.inputs[1].shape, request.outputs[0].shape),
       activation_(fusedActivation(request.node)),
       hasBias_(request.has(2)),
-      rows_(shape_, elements),
+      rows_(shape_, elements, overread),
       outFloats_(checkedMultiply(shape_.out[2], shape_.filters)),
       laneBytes_(checkedAdd(rows_.scratchBytes(), hasFloats ? alignUp(checkedMultiply<int64_t>(4, outFloats_)) : 0)),
       lanes_(std::max(request.lanes, 1)) {}

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rows of a convolution's input, copied with their borders unless they have none. Long rows are cut into segments.
+// Copies can be divided into planes, whose elements are those that one tap reads for one output pixel after the other.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <vector>
 
 #include "base/interrupt_point.h"
 #include "ops/cpu/convolution/conv_shape.h"
@@ -28,7 +30,10 @@ class BorderedRows {
     int64_t count = 0;       // of rows
   };
 
-  explicit BorderedRows(const ConvShape& shape, Elements elements = Elements::Floats);
+  // `overread`: pixels past the last one that may be read of a plane of floats; 0 = rows are not divided into planes.
+  explicit BorderedRows(const ConvShape& shape, Elements elements = Elements::Floats, int64_t overread = 0);
+  // With planes: what the taps of a kernel row read for the first pixel, [kernel width][channels].
+  std::vector<int64_t> planeOffsets() const;
   int64_t scratchBytes() const { return scratchBytes_; }  // of a lane
   // Calls body(segment, memory) for the whole output; the memory of a lane begins with the copies of rows.
   template <class Body>
@@ -58,10 +63,12 @@ class BorderedRows {
   void addSlice(const float* x, int64_t slice, int64_t top, int64_t tap, int64_t first, Copies& copies,
                 Segment& segment) const;
   void copyRow(const float* from, int64_t first, int64_t count, float* to) const;
+  void copyPlanes(const float* from, int64_t first, int64_t count, float* to) const;
 
   ConvShape shape_;  // its channels may be words
   bool rounds_, copies_;
-  int64_t inputFloats_;  // of a pixel
+  int64_t inputFloats_;      // of a pixel
+  int64_t planeFloats_ = 0;  // 0 = no planes
   int64_t fewestSegments_, copyFloats_, scratchBytes_;
 };
 
@@ -74,15 +81,15 @@ class BorderedRowsOp : public OpKernel {
  protected:
   // `hasFloats`: a lane has memory for a row of the output, too.
   explicit BorderedRowsOp(const OpRequest& request, bool hasFloats = false,
-                          BorderedRows::Elements elements = BorderedRows::Elements::Floats);
+                          BorderedRows::Elements elements = BorderedRows::Elements::Floats, int64_t overread = 0);
   virtual void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float* memory) const = 0;
 
   ConvShape shape_;
   Activation activation_;
   bool hasBias_;
+  BorderedRows rows_;
 
  private:
-  BorderedRows rows_;
   int64_t outFloats_;  // of a row of the output
   int64_t laneBytes_;
   int lanes_;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.Conv with few channels, or with one vector of filters, in float32: each element of the input is multiplied by a
-// vector of filters. Rows of the input are copied with their borders, unless they have none.
+// vector of filters, or vectors of pixels by each filter. Rows of the input are copied with their borders, unless they
+// have none.
 #include "ops/cpu/convolution/conv_stem.h"
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/align.h"
 #include "graph/readers/windows.h"
@@ -30,6 +32,7 @@ using V = hn::Vec<D>;
 constexpr int64_t kLanes = hn::MaxLanes(D());
 constexpr int kVectors = 2;                     // of filters
 constexpr int kPixels = kLanes >= 16 ? 14 : 6;  // so that their sums are in registers
+constexpr int kFewPixels = 5;                   // of short rows
 
 // Where results go. T: an element of the output; kFull: all vectors of filters are.
 template <class T, bool kFull>
@@ -72,12 +75,16 @@ HWY_INLINE void tile(const StemRow& row, S store, int64_t pixel) {
 }
 
 // The last tile overlaps the one before it.
+template <int kCount, int kWide, class S>
+void runTiles(const StemRow& row, S store) {
+  for (int64_t pixel = 0; pixel < row.pixels; pixel += kCount)
+    tile<kCount, kWide>(row, store, std::min(pixel, row.pixels - kCount));
+}
+
 template <int kWide, class S>
 void runPixels(const StemRow& row, S store) {
-  int64_t pixel = 0;
-  for (; pixel + kPixels <= row.pixels; pixel += kPixels) tile<kPixels, kWide>(row, store, pixel);
-  if (pixel < row.pixels && row.pixels >= kPixels) return tile<kPixels, kWide>(row, store, row.pixels - kPixels);
-  for (; pixel < row.pixels; ++pixel) tile<1, kWide>(row, store, pixel);
+  if (row.pixels >= kPixels) return runTiles<kPixels, kWide>(row, store);
+  row.pixels >= kFewPixels ? runTiles<kFewPixels, kWide>(row, store) : runTiles<1, kWide>(row, store);
 }
 
 template <int kWide, class T>
@@ -93,6 +100,79 @@ void runBlock(const StemRow& row, T* out) {
   row.filters > kLanes ? runVectors<kVectors>(row, out) : runVectors<1>(row, out);
 }
 
+// Filters times pixels of a tile of planes: sums in registers, beside a filter and pixels.
+constexpr int kMostOfPlanes = kLanes >= 8 ? kLanes / 2 : 0;
+constexpr int kPlaneFilters = 4;  // or twice as many
+template <int kFilters>
+constexpr int kPlaneVectors = (kLanes >= 16 ? 24 : 8) / kFilters;
+
+HWY_INLINE void copyFirst(const float* from, int64_t count, float* to) {
+  if (count == kPlaneFilters) return static_cast<void>(std::memcpy(to, from, sizeof(float) * kPlaneFilters));
+  to[0] = from[0];
+  if (count > 1) to[1] = from[1];
+  if (count > 2) to[2] = from[2];
+}
+
+// Sums of filters [0, filters), each of vectors of pixels, to those of pixels.
+template <int kFilters, int kCount>
+void storePixels(const StemRow& row, const float* sums, int64_t pixel, int64_t count) {
+  const D d;
+  HWY_ALIGN float four[kPlaneFilters * kLanes];
+  for (int64_t filter = 0; filter < row.filters; filter += kPlaneFilters) {
+    const int64_t filters = std::min<int64_t>(kPlaneFilters, row.filters - filter);
+    float* out = row.out + pixel * row.pixelSize + filter;
+    for (int64_t first = 0; first < count; first += kLanes) {
+      const float* from = sums + filter * kCount * kLanes + first;
+      const auto load = [&](int64_t f) HWY_ATTR { return hn::Load(d, from + f * kCount * kLanes); };
+      hn::StoreInterleaved4(load(0), load(1), load(2), load(3), d, four);
+      const int64_t pixels = std::min(kLanes, count - first);
+      for (int64_t p = 0; p < pixels; ++p, out += row.pixelSize) copyFirst(four + p * kPlaneFilters, filters, out);
+    }
+  }
+}
+
+// `count` pixels, at least one of each vector.
+template <int kFilters, int kCount>
+HWY_INLINE void planeTile(const StemRow& row, int64_t pixel, int64_t count) {
+  const D d;
+  V sum[kFilters][kCount];
+  MAX_UNROLL for (int f = 0; f < kFilters; ++f) {
+    const V bias = hn::Set(d, row.bias && f < row.filters ? row.bias[f] : 0.f);
+    MAX_UNROLL for (int v = 0; v < kCount; ++v) sum[f][v] = bias;
+  }
+  for (int64_t r = 0; r < row.rows; ++r) {
+    const float *x = row.x[r] + pixel, *weights = row.weights[r];
+    for (int64_t tap = 0; tap < row.rowTaps; ++tap, weights += kFilters) {
+      const float* from = x + row.offsets[tap];
+      V values[kCount];
+      MAX_UNROLL for (int v = 0; v < kCount; ++v) values[v] = hn::LoadU(d, from + v * kLanes);
+      MAX_UNROLL for (int f = 0; f < kFilters; ++f) {
+        const V weight = hn::Set(d, weights[f]);
+        MAX_UNROLL for (int v = 0; v < kCount; ++v) sum[f][v] = hn::MulAdd(values[v], weight, sum[f][v]);
+      }
+    }
+  }
+  const V low = hn::Set(d, row.low), high = hn::Set(d, row.high);
+  HWY_ALIGN float sums[kFilters * kCount * kLanes];
+  MAX_UNROLL for (int f = 0; f < kFilters; ++f) MAX_UNROLL for (int v = 0; v < kCount; ++v)
+      hn::Store(hn::Min(high, hn::Max(low, sum[f][v])), d, sums + (f * kCount + v) * kLanes);
+  storePixels<kFilters, kCount>(row, sums, pixel, count);
+}
+
+template <int kFilters>
+void runPlanePixels(const StemRow& row) {
+  constexpr int kCount = kPlaneVectors<kFilters>, kTile = kCount * kLanes;
+  int64_t pixel = 0;
+  for (; pixel + kTile <= row.pixels; pixel += kTile) planeTile<kFilters, kCount>(row, pixel, kTile);
+  for (; pixel < row.pixels; pixel += kLanes)
+    planeTile<kFilters, 1>(row, pixel, std::min<int64_t>(kLanes, row.pixels - pixel));
+}
+
+void runPlanes(const StemRow& row) {
+  if (kMostOfPlanes > kPlaneFilters && row.filters > kPlaneFilters) return runPlanePixels<2 * kPlaneFilters>(row);
+  if (kMostOfPlanes > 0) runPlanePixels<kPlaneFilters>(row);
+}
+
 void run(const StemRow& row) {
 #if HWY_TARGET == HWY_AVX3
   if (row.narrow) return runBlock(row, row.narrow);
@@ -102,8 +182,9 @@ void run(const StemRow& row) {
 
 }  // namespace
 
-extern const StemTable kStem;
-constexpr StemTable kStem = {kVectors * kLanes, kLanes, run};
+extern const StemTable kStem, kStemOfPlanes;
+constexpr StemTable kStem = {kVectors * kLanes, kLanes, run, 0, kMostOfPlanes};
+constexpr StemTable kStemOfPlanes = {kMostOfPlanes, kPlaneFilters, runPlanes, kLanes, kMostOfPlanes};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -114,8 +195,22 @@ namespace max {
 namespace {
 
 constexpr int64_t kMostChannels = 4, kMostTaps = 768;
+constexpr int64_t kReadsOfCopy = 4;
+constexpr int64_t kMostPlanes = 15;       // channels; vectors of more are multiplied by those of few filters
 constexpr int64_t kMostBeforeWords = 32;  // filters, or elements of a window; with more, bfloat16 is faster
 constexpr int64_t kMostOfLine = 64;       // filters, or elements of a window, of one axis
+
+// Whether few filters read few channels, often enough to be worth a copy of these: each copied element should be read
+// by some pixels.
+bool hasPlanes(const Node& node, const Shape& weights) {
+  if (weights[0] > stemTable().mostOfPlanes || weights[1] > kMostPlanes) return false;
+  const std::vector<readers::Window> axes = readers::readWindows(node.attributes, weights.dims().subspan(2)).axes;
+  const readers::Window& last = axes.back();
+  if (last.stride * weights[1] == 1) return weights.product(2, weights.rank()) > 1;
+  const int64_t down = axes.size() > 1 ? axes[axes.size() - 2].size : 1;
+  const int64_t rows = axes.size() > 1 ? std::min(axes[axes.size() - 2].stride, down) : 1;  // that are new to a row
+  return down * last.size >= kReadsOfCopy * rows * last.stride;
+}
 
 Ref<StemWeights> weightsOf(const OpRequest& request, const StemTable& table) {
   auto* prepared = dynamic_cast<StemWeights*>(request.node.prepared.get());
@@ -126,12 +221,21 @@ Ref<StemWeights> weightsOf(const OpRequest& request, const StemTable& table) {
 class StemOp final : public BorderedRowsOp {
  public:
   explicit StemOp(const OpRequest& request)
-      : BorderedRowsOp(request, isNarrow(request.outputs[0]) && fusedActivation(request.node).function),
-        table_(stemTable()),
+      : BorderedRowsOp(request, isNarrow(request.outputs[0]) && makesFloats(request), BorderedRows::Elements::Floats,
+                       stemTableFor(request.node, request.inputs[1].shape).overread),
+        table_(stemTableFor(request.node, request.inputs[1].shape)),
         weights_(weightsOf(request, table_)),
-        writesNarrow_(isNarrow(request.outputs[0])) {}
+        writesNarrow_(isNarrow(request.outputs[0])),
+        makesFloats_(makesFloats(request)) {
+    if (table_.overread > 0) offsets_ = rows_.planeOffsets();
+  }
 
  private:
+  // Results that are not bfloat16 at first.
+  static bool makesFloats(const OpRequest& request) {
+    return fusedActivation(request.node).function || stemTableFor(request.node, request.inputs[1].shape).overread > 0;
+  }
+
   void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float* floats) const override {
     const int64_t at = segment.begin * shape_.filters, count = segment.pixels * shape_.filters;
     StemRow row{segment.x,
@@ -146,15 +250,18 @@ class StemOp final : public BorderedRowsOp {
                 nullptr,
                 nullptr,
                 activation_.low,
-                activation_.high};
-    if (!activation_.function)
+                activation_.high,
+                offsets_.data()};
+    if (!makesFloats_)
       return runBlocks(context, row, segment, writesNarrow_ ? nullptr : context.out<float>() + at,
                        writesNarrow_ ? context.out<uint16_t>() + at : nullptr);
     float* out = writesNarrow_ ? floats : context.out<float>() + at;
     runBlocks(context, row, segment, out, nullptr);
-    if (writesNarrow_)
+    if (writesNarrow_ && activation_.function)
       bfloat16GemmTable()->narrowFunction(activation_, {out, 0, 1, count, context.out<uint16_t>() + at, 0, {}, 0});
-    else
+    else if (writesNarrow_)
+      bfloat16GemmTable()->narrow(out, count, context.out<uint16_t>() + at);
+    else if (activation_.function)
       applyActivation(activation_, out, count);
   }
 
@@ -174,7 +281,8 @@ class StemOp final : public BorderedRowsOp {
 
   const StemTable& table_;
   Ref<StemWeights> weights_;
-  bool writesNarrow_;
+  bool writesNarrow_, makesFloats_;
+  std::vector<int64_t> offsets_;  // of taps' planes
 };
 
 }  // namespace
@@ -205,6 +313,9 @@ const float* StemWeights::row(int64_t filter, int64_t kernelRow) const {
 }
 
 const StemTable& stemTable() { return MAX_CHOOSE_TARGET(kStem); }
+const StemTable& stemTableFor(const Node& node, const Shape& weights) {
+  return hasPlanes(node, weights) ? MAX_CHOOSE_TARGET(kStemOfPlanes) : stemTable();
+}
 
 bool isStem(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
@@ -212,13 +323,16 @@ bool isStem(const Node& node, const Tensor& weights) {
   if (shape.product(1, shape.rank()) > kMostTaps || !hasBorderedRows(node, shape)) return false;
   // A product of many filters reads long windows of one axis where they are, and needs no tile of pixels.
   if (shape.rank() == 3 && shape[0] > kMostOfLine && shape[1] * shape[2] > kMostOfLine) return false;
+  if (hasPlanes(node, shape)) return true;
   if (shape[1] <= kMostChannels)
     return !mayBeNarrow(node) || std::max(shape[0], shape.product(1, shape.rank())) <= kMostBeforeWords;
   const bool isOneVector = shape[0] > kMostFewFilters && shape[0] <= stemTable().lanes;
   return isOneVector && !mayBeNarrow(node) && winogradSide(node, weights) == 0;
 }
 
-Ref<Prepared> prepareStem(const Tensor& weights) { return makeRef<StemWeights>(stemTable(), weights); }
+Ref<Prepared> prepareStem(const Node& node, const Tensor& weights) {
+  return makeRef<StemWeights>(stemTableFor(node, weights.shape()), weights);
+}
 
 bool acceptsStem(const OpRequest& request) {
   return dynamic_cast<const StemWeights*>(request.node.prepared.get()) && !request.has(3) &&

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first convolution of networks for images, which reads a few channels: a product would have too little to do for
-// what it costs to find its rows. Likewise those of one vector of filters.
+// what it costs to find its rows. Likewise those of one vector of filters. Where filters fill half of a vector at most,
+// too, vectors are those of pixels, in planes of the input.
 #pragma once
 
 #include "ops/cpu/convolution/conv_shape.h"
@@ -10,26 +11,30 @@ namespace max {
 
 // How a row of output pixels is computed.
 struct StemRow {
-  const float* const* x;        // per kernel row: the input row with its borders
+  const float* const* x;        // per kernel row: the input row with its borders, or its planes
   const float* const* weights;  // per kernel row: its part of a block of filters
   int64_t rows;                 // kernel rows inside the image
   int64_t rowTaps;              // kernel width * channels, consecutive in a row of the input
   int64_t step;                 // floats of the input from one output pixel to the next
   int64_t pixels;
-  int64_t filters;    // of the block
-  int64_t pixelSize;  // filters of a pixel of the output
-  const float* bias;  // of the block; NULL = none
-  float* out;         // the block's place in the first pixel
-  uint16_t* narrow;   // the output as bfloat16 instead; NULL = floats
-  float low, high;    // limits of the results; infinities = none
+  int64_t filters;                   // of the block
+  int64_t pixelSize;                 // filters of a pixel of the output
+  const float* bias;                 // of the block; NULL = none
+  float* out;                        // the block's place in the first pixel
+  uint16_t* narrow;                  // the output as bfloat16 instead; NULL = floats
+  float low, high;                   // limits of the results; infinities = none
+  const int64_t* offsets = nullptr;  // with planes: of each tap's from `x`
 };
 
 struct StemTable {
   int64_t blockFilters;  // at most, of a block
   int64_t lanes;         // the filters of a block are padded to a multiple of it
   void (*run)(const StemRow& row);
+  int64_t overread = 0;      // pixels of a plane; 0 = rows have no planes
+  int64_t mostOfPlanes = 0;  // filters that are better off with planes; 0 = none
 };
 const StemTable& stemTable();  // of cpuTarget()
+const StemTable& stemTableFor(const Node& node, const Shape& weights);
 
 // Filters in blocks: [block][kernel row][kernel column][channel][filters of the block, padded].
 class StemWeights : public Prepared {
@@ -48,7 +53,7 @@ class StemWeights : public Prepared {
 
 // Whether a convolution has so few channels or filters, and a form that is worth it.
 bool isStem(const Node& node, const Tensor& weights);
-Ref<Prepared> prepareStem(const Tensor& weights);
+Ref<Prepared> prepareStem(const Node& node, const Tensor& weights);
 bool acceptsStem(const OpRequest& request);
 std::unique_ptr<OpKernel> createStem(const OpRequest& request);
 
