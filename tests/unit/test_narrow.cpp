@@ -187,6 +187,34 @@ TEST(Narrow, GroupsOfFewChannels) {
       }
 }
 
+// Convolutions of bfloat16 with one vector of filters, or a part of it, in a group; all sizes of tiles.
+TEST(Narrow, GroupsOfOneVector) {
+  if (!bfloat16VectorTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(99);
+  const int64_t cases[][3] = {{16, 16, 1}, {34, 9, 1}, {18, 5, 1}, {48, 48, 3}, {72, 48, 3}};
+  for (const auto& [channels, filters, groups] : cases)
+    for (const int64_t stride : {1, 2})
+      for (const int64_t width : {3, 7, 10, 20, 37}) {
+        const int64_t pad = random.integer(0, 1);
+        NodeUnderTest node(kMaxDomain, "Conv");
+        node->products = DType::BFloat16;
+        node->attributes.set("pads", std::vector<int64_t>(4, pad));
+        node->attributes.set("strides", std::vector<int64_t>(2, stride));
+        node->attributes.set("group", groups);
+        node->attributes.set("activation", std::string(width == 10 ? "" : width == 37 ? "Silu" : "Relu"));
+        node->attributes.set("activation_alpha", 1.f);
+        const auto side = [&](int64_t size, int64_t kernel) { return (size + 2 * pad - kernel) / stride + 1; };
+        const Shape out{2, side(6, 3), side(width, 2), filters};
+        const Ref<Tensor> weights = widened(*narrowed(*random.floats({filters, channels / groups, 3, 2})));
+        const Tensors in = {widened(*narrowed(*random.floats({2, 6, width, channels}))), weights,
+                            random.floats({filters})};
+        const std::string what = concat(channels, " channels, stride ", stride, ", width ", width);
+        const Tensors exact = node.run(in, {out}, "reference");
+        expectNear(*node.run(in, {out}, "grouped_bf16", 2, 0b110)[0], *exact[0], 1e-4f, what);
+        checkNode(node, in, 1, out, 0b110, what);
+      }
+}
+
 // The residual is added to what a function makes of each pixel, before that is rounded.
 TEST(Narrow, ResidualsAfterFunctions) {
   if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
@@ -485,24 +513,25 @@ struct Network {
   }
 };
 
-// Convolutions whose products would fill a part of a vector: those of four and eight filters, but for eight filters
-// with sums of few factors, and the one in groups of four, but where 32 filters are multiplied together.
+// Convolutions whose products would fill a part of a vector: the one of four filters, the pointwise one of eight, but
+// for sums of few factors, and the one in groups of four, but where 32 filters are multiplied together.
 TEST(Narrow, ConvolutionsOfFewColumnsStayFloats) {
   if (!bfloat16VectorTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
   const auto build = [](test::Builder& b) {
-    Value* x = b.input({1, 48, 9, 9});
-    const auto groups = test::attrs({{"group", int64_t{12}}});
-    b.output(b.op("Conv", {x, b.random({8, 48, 3, 3})}));
-    b.output(b.op("Conv", {x, b.random({48, 4, 3, 3})}, groups));
-    b.output(b.op("Conv", {x, b.random({4, 48, 1, 1})}));
-    b.output(b.op("Conv", {x, b.random({8, 48, 1, 1})}));
-    b.output(b.op("Conv", {b.op("Concat", {x, x}, test::attrs({{"axis", int64_t{1}}})), b.random({96, 4, 3, 3})},
-                  test::attrs({{"group", int64_t{24}}})));
-    b.output(b.op("Conv", {x, b.random({64, 48, 1, 1})}));
+    Value* x = b.input({1, 144, 9, 9});
+    const auto groups = [](int64_t count) { return test::attrs({{"group", count}}); };
+    b.output(b.op("Conv", {x, b.random({4, 144, 3, 3})}));
+    b.output(b.op("Conv", {x, b.random({8, 144, 1, 1})}));
+    b.output(b.op("Conv", {x, b.random({144, 4, 3, 3})}, groups(36)));
+    b.output(b.op("Conv", {x, b.random({8, 144, 3, 3})}));
+    Value* half = b.op("Conv", {x, b.random({96, 144, 1, 1})});
+    b.output(half);
+    b.output(b.op("Conv", {half, b.random({8, 96, 1, 1})}));
+    b.output(b.op("Conv", {half, b.random({96, 4, 3, 3})}, groups(24)));
   };
-  const Shape shape{1, 48, 9, 9};
+  const Shape shape{1, 144, 9, 9};
   const Network medium(build, shape, true), highest(build, shape, CompileOptions());
-  for (const size_t i : {0, 1, 2, 3, 4, 5}) {
+  for (size_t i = 0; i < 7; ++i) {
     const bool areEqual =
         std::memcmp(medium.outputs[i].data(), highest.outputs[i].data(), medium.outputs[i].bytes()) == 0;
     EXPECT_EQ(areEqual, i < 3) << i;

@@ -259,7 +259,8 @@ void ConvOp::padRow(const float* x, int64_t row, std::byte* padded) const {
     fillParts(to, inside_.in[2] * pixel, std::byte{0});
     return;
   }
-  const int64_t width = shape_.in[2] * channels_, sourceRow = (image * shape_.in[0] + d) * shape_.in[1] + h;
+  const int64_t channels = copiesWords_ ? channels_ : shape_.channels;  // floats, or words of the input itself
+  const int64_t width = shape_.in[2] * channels, sourceRow = (image * shape_.in[0] + d) * shape_.in[1] + h;
   const float* from = x + sourceRow * width;
   to = std::fill_n(to, shape_.before[2] * pixel, std::byte{0});
   if (readsHalves_)
@@ -407,6 +408,10 @@ const Tensor* filtersOf(const Node& node, std::span<const Tensor* const> constan
   return hasPlainPadding(node, weights->shape()) ? weights : nullptr;
 }
 
+const GroupedTable* groupedTable(const Node& node, const Tensor& weights) {
+  return winogradSide(node, weights) == 0 ? groupedTableFor(node, weights.shape()) : nullptr;
+}
+
 // Not those of depthwise convolutions.
 std::optional<PackedForm> formOf(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
@@ -426,8 +431,7 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
   if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(node, *weights);
   if (isStem(node, *weights)) return prepareStem(node, *weights);
   if (hasFewFilters(node, *weights)) return makeRef<FewWeights>(*weights);
-  if (hasFewInGroups(node, *weights))
-    return makeRef<GroupedWeights>(groupedTableFor(node, weights->shape()[0]), *weights);
+  if (const GroupedTable* table = groupedTable(node, *weights)) return makeRef<GroupedWeights>(*table, *weights);
   const std::optional<PackedForm> form = formOf(node, *weights);
   if (!form) return nullptr;
   if (form->winogradSide != 0) return winogradWeights(*weights, form->winogradSide);
@@ -452,7 +456,7 @@ std::optional<PackedForm> filterForm(const Node& node, std::span<const Tensor* c
   const bool isConv = node.isOwn("Conv") || node.is("Conv");
   const Tensor* weights = isConv ? filtersOf(node, constants) : nullptr;
   if (!weights || isDepthwise(weights->shape(), readers::readGroups(node.attributes))) return std::nullopt;
-  if (isStem(node, *weights) || hasFewFilters(node, *weights) || hasFewInGroups(node, *weights)) return std::nullopt;
+  if (isStem(node, *weights) || hasFewFilters(node, *weights) || groupedTable(node, *weights)) return std::nullopt;
   return formOf(node, *weights);
 }
 

@@ -196,8 +196,8 @@ bool hasFewFilters(const Node& node, const Tensor& weights) {
   if (!node.isOwn("Conv") || node.input(3) || readers::readGroups(node.attributes) != 1) return false;
   if (shape[0] > kMostFewFilters || shape[1] < kFewestChannels) return false;
   // Adding up takes as long as the products of so few factors; those of bfloat16 need not.
-  const bool isShort = shape.product(1, shape.rank()) <= kShortSum && shape[0] > kBlockFilters;
-  if (isShort && gemmTableFor(node).takesNarrow()) return false;
+  const bool isShort = shape.product(1, shape.rank()) <= kShortSum || shape.product(2, shape.rank()) > 1;
+  if (isShort && shape[0] > kBlockFilters && gemmTableFor(node).takesNarrow()) return false;
   return hasBorderedRows(node, shape);
 }
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "base/align.h"
 #include "base/half.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv_rows.h"
@@ -92,7 +93,7 @@ void run(const GroupedRow&, int64_t) {}
 }  // namespace
 
 extern const GroupedTable kGrouped;
-constexpr GroupedTable kGrouped = {kLanes, false, run};
+constexpr GroupedTable kGrouped = {kLanes, false, false, run};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -106,14 +107,22 @@ namespace {
 
 using Elements = BorderedRows::Elements;
 
+[[maybe_unused]] constexpr int64_t kFewestInVector = 4;  // filters; others add up vectors of channels
+[[maybe_unused]] constexpr int64_t kFewestChannels = 6;  // with fewer, rounding costs more than products
+
 Ref<GroupedWeights> weightsOf(const OpRequest& request, const GroupedTable& table) {
   auto* prepared = dynamic_cast<GroupedWeights*>(request.node.prepared.get());
   if (prepared && prepared->fits(table)) return Ref<GroupedWeights>(prepared);
   return makeRef<GroupedWeights>(table, *request.inputs[1].constant);
 }
 
+const GroupedTable& tableOf(const OpRequest& request) {
+  const GroupedTable* table = groupedTableFor(request.node, request.inputs[1].shape);
+  return table ? *table : groupedTable();
+}
+
 Elements elementsOf(const OpRequest& request) {
-  if (!groupedTableFor(request.node, request.inputs[1].shape[0]).hasWords) return Elements::Floats;
+  if (!tableOf(request).hasWords) return Elements::Floats;
   return isNarrow(request.inputs[0]) ? Elements::Words : Elements::RoundedFloats;
 }
 
@@ -122,7 +131,7 @@ class GroupedOp final : public BorderedRowsOp {
   explicit GroupedOp(const OpRequest& request)
       : BorderedRowsOp(request, isNarrow(request.outputs[0]) && fusedActivation(request.node).function,
                        elementsOf(request)),
-        table_(groupedTableFor(request.node, request.inputs[1].shape[0])),
+        table_(tableOf(request)),
         weights_(weightsOf(request, table_)),
         writesNarrow_(isNarrow(request.outputs[0])) {}
 
@@ -150,6 +159,7 @@ class GroupedOp final : public BorderedRowsOp {
                    shape_.stride[2],
                    segment.pixels,
                    shape_.filters,
+                   std::min(table_.lanes, shape_.filters),
                    nullptr,
                    nullptr,
                    nullptr,
@@ -157,7 +167,7 @@ class GroupedOp final : public BorderedRowsOp {
                    activation_.high};
     for (int64_t filter = 0; filter < shape_.filters; filter += table_.lanes) {
       for (int64_t r = 0; r < segment.count; ++r) {
-        x[r] = segment.x[r] + filter / elements;
+        x[r] = segment.x[r] + filter / shape_.groupFilters() * shape_.groupChannels() / elements;
         weights[r] = weights_->row(filter, segment.numbers[r]);
       }
       row.bias = hasBias_ ? context.in<float>(2) + filter : nullptr;
@@ -188,8 +198,10 @@ GroupedWeights::GroupedWeights(const GroupedTable& table, const Tensor& weights)
   const int64_t elements = hasWords_ ? 2 : 1, depth = channels / elements;
   filterFloats_ = taps * depth;
   rowFloats_ = shape[shape.rank() - 1] * depth * lanes_;
-  values_ = Tensor::allocate(hasWords_ ? DType::BFloat16 : DType::Float32, Shape({weights.count()}));
+  const DType dtype = hasWords_ ? DType::BFloat16 : DType::Float32;
+  values_ = Tensor::allocate(dtype, Shape({checkedMultiply(alignUp(filters, lanes_), taps * channels)}));
   auto* values = static_cast<std::byte*>(values_->mutableData());
+  std::fill_n(values, values_->bytes(), std::byte{0});
   const float* from = weights.as<float>();
   for (int64_t filter = 0; filter < filters; ++filter) {
     const int64_t block = filter / lanes_ * lanes_, place = filter - block;
@@ -197,9 +209,9 @@ GroupedWeights::GroupedWeights(const GroupedTable& table, const Tensor& weights)
     for (int64_t tap = 0; tap < taps; ++tap)
       for (int64_t c = 0; c < channels; ++c) {
         const float value = from[(filter * channels + c) * taps + tap];
+        const int64_t words = table.isOneGroup ? c / 2 * lanes_ + place : placeOfWord(place, c / 2, depth, lanes_);
         if (hasWords_)
-          reinterpret_cast<uint16_t*>(
-              values)[2 * (to + tap * depth * lanes_ + placeOfWord(place, c / 2, depth, lanes_)) + c % 2] =
+          reinterpret_cast<uint16_t*>(values)[2 * (to + tap * depth * lanes_ + words) + c % 2] =
               bfloat16FromFloat(value);
         else
           reinterpret_cast<float*>(values)[to + (tap * depth + c) * lanes_ + place] = value;
@@ -209,20 +221,32 @@ GroupedWeights::GroupedWeights(const GroupedTable& table, const Tensor& weights)
 
 const GroupedTable& groupedTable() { return MAX_CHOOSE_TARGET(kGrouped); }
 
-const GroupedTable& groupedTableFor(const Node& node, int64_t filters) {
-#if HWY_TARGETS & HWY_AVX3
-  const GroupedTable& words = N_AVX3::kGroupedWords;
-  if (mayBeNarrow(node) && bfloat16VectorTable() && filters % words.lanes == 0) return words;
-#endif
-  return groupedTable();
+// Rows of fewer pixels than a tile; a product has tiles of several rows.
+[[maybe_unused]] static bool isNarrowImage(const Node& node) {
+  constexpr int64_t kFewestPixels = 14;
+  const Value* output = node.outputs.empty() ? nullptr : node.outputs[0];
+  if (!output || output->type.dims.size() < 2) return false;
+  const Dim& width = output->type.dims[output->type.dims.size() - 2];
+  return width.isKnown() && width.value() < kFewestPixels;
 }
 
-bool hasFewInGroups(const Node& node, const Tensor& weights) {
-  const Shape& shape = weights.shape();
-  const int64_t groups = readers::readGroups(node.attributes), channels = shape[1], lanes = groupedTable().lanes;
-  if (!node.isOwn("Conv") || node.input(3) || shape[0] != groups * channels) return false;
-  if ((channels != 2 && channels != 4 && channels != 8) || channels >= lanes || shape[0] % lanes != 0) return false;
-  return hasBorderedRows(node, shape);
+const GroupedTable* groupedTableFor(const Node& node, const Shape& weights) {
+  if (!node.isOwn("Conv") || node.input(3) || !hasBorderedRows(node, weights)) return nullptr;
+  const GroupedTable& floats = groupedTable();
+  const int64_t groups = readers::readGroups(node.attributes), channels = weights[1], filters = weights[0] / groups;
+  const bool areFew = filters == channels && (channels == 2 || channels == 4 || channels == 8);
+#if HWY_TARGETS & HWY_AVX3
+  const GroupedTable &few = N_AVX3::kGroupedWords, &one = N_AVX3::kOneGroupOfWords;
+  if (mayBeNarrow(node) && bfloat16VectorTable()) {
+    if (areFew && weights[0] % few.lanes == 0) return &few;
+    const bool isOne = filters == one.lanes || (groups == 1 && filters > kFewestInVector && filters < one.lanes);
+    const bool isWorthIt =
+        channels >= kFewestChannels && weights.product(2, weights.rank()) > 1 && !isNarrowImage(node);
+    if (isOne && isWorthIt && channels % 2 == 0 && !gemmTableFor(node).vectors) return &one;
+  }
+#endif
+  const bool fits = areFew && channels < floats.lanes && weights[0] % floats.lanes == 0;
+  return fits ? &floats : nullptr;
 }
 
 NarrowOperands narrowGroups(const Node& node) {

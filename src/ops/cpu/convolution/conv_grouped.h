@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions whose groups have so few channels and filters that a vector holds several groups, as those of ResNeXt:
-// as a product, each group would fill a part of a vector only. Products of bfloat16 read words of two channels.
+// as a product, each group would fill a part of a vector only. Products of bfloat16 read words of two channels, and
+// come here with one vector of filters in each group, too: tiles of a product would be small for what it costs to find
+// rows.
 #pragma once
 
 #include "ops/cpu/convolution/conv_shape.h"
@@ -18,6 +20,7 @@ struct GroupedRow {
   int64_t stride;
   int64_t pixels;
   int64_t filters;    // of a pixel of the output
+  int64_t count;      // of these
   const float* bias;  // NULL = none
   float* out;
   uint16_t* narrow;  // the output as bfloat16 instead; NULL = floats
@@ -27,11 +30,12 @@ struct GroupedRow {
 struct GroupedTable {
   int64_t lanes;  // filters that are computed together
   bool hasWords;
+  bool isOneGroup;  // which all of them belong to; there may be fewer
   void (*run)(const GroupedRow& row, int64_t groupChannels);
 };
 const GroupedTable& groupedTable();  // of cpuTarget()
-// For a convolution with so many filters; words where its products are bfloat16.
-const GroupedTable& groupedTableFor(const Node& node, int64_t filters);
+// For a convolution of the compiler's with such weights; NULL = none, or not worth it.
+const GroupedTable* groupedTableFor(const Node& node, const Shape& weights);
 
 // [filters that are computed together][kernel row][kernel column][channel or word of the group][lanes]. Words are in
 // the order of the kernel's sums.
@@ -53,8 +57,6 @@ class GroupedWeights : public Prepared {
   Ref<Tensor> values_;
 };
 
-// Whether a convolution has such groups, and a form that is worth it.
-bool hasFewInGroups(const Node& node, const Tensor& weights);
 NarrowOperands narrowGroups(const Node& node);
 bool acceptsGrouped(const OpRequest& request);
 bool acceptsGroupedWords(const OpRequest& request);

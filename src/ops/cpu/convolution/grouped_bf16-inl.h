@@ -111,10 +111,75 @@ void runWords(const GroupedRow& row, int64_t groupChannels) {
   runWordPixels<8>(row);
 }
 
+constexpr int kOnePixels = 14;  // so that their sums are in registers
+
+MAX_BF16 HWY_INLINE void storeOne(const GroupedRow& row, int64_t pixel, __m512 sum) {
+  const auto mask = static_cast<__mmask16>((1u << row.count) - 1);
+  sum = _mm512_min_ps(_mm512_set1_ps(row.high), _mm512_max_ps(_mm512_set1_ps(row.low), sum));
+  if (!row.narrow) return _mm512_mask_storeu_ps(row.out + pixel * row.filters, mask, sum);
+  auto* to = reinterpret_cast<__m256i*>(row.narrow + pixel * row.filters);
+  const auto half = reinterpret_cast<__m256i>(_mm512_cvtneps_pbh(sum));
+  // Masked stores are slow.
+  if (row.count == kLanes)
+    _mm256_storeu_si256(to, half);
+  else
+    _mm256_mask_storeu_epi16(to, mask, half);
+}
+
+// `taps` of a kernel row, each of `words` that follow each other.
+template <int kCount>
+MAX_BF16 HWY_INLINE void oneTile(const GroupedRow& row, int64_t taps, int64_t words, int64_t pixel) {
+  constexpr int kFours = (kCount + 3) / 4;
+  const __m512 bias =
+      row.bias ? _mm512_maskz_loadu_ps(static_cast<__mmask16>((1u << row.count) - 1), row.bias) : _mm512_setzero_ps();
+  __m512 sum[kCount];
+  MAX_UNROLL for (int p = 0; p < kCount; ++p) sum[p] = bias;
+  // Few registers have the places of all pixels.
+  const int64_t step = row.stride * row.step;
+  int64_t thrice = 3 * step;
+  __asm__("" : "+r"(thrice));
+  for (int64_t r = 0; r < row.rows; ++r) {
+    const float *x = row.x[r] + pixel * step, *weights = row.weights[r];
+    for (int64_t tap = 0; tap < taps; ++tap, x += row.step) {
+      const float* four[kFours];
+      MAX_UNROLL for (int i = 0; i < kFours; ++i) four[i] = x + 4 * i * step;
+      for (const float* end = weights + words * kLanes; weights < end; weights += kLanes) {
+        const auto factors = reinterpret_cast<__m512bh>(_mm512_loadu_ps(weights));
+        MAX_UNROLL for (int p = 0; p < kCount; ++p) {
+          const float* word = four[p / 4] + (p % 4 == 3 ? thrice : p % 4 * step);
+          sum[p] = _mm512_dpbf16_ps(sum[p], reinterpret_cast<__m512bh>(_mm512_set1_ps(*word)), factors);
+        }
+        MAX_UNROLL for (int i = 0; i < kFours; ++i) {
+          ++four[i];
+          __asm__("" : "+r"(four[i]));
+        }
+      }
+    }
+  }
+  MAX_UNROLL for (int p = 0; p < kCount; ++p) storeOne(row, pixel + p, sum[p]);
+}
+
+template <int kCount>
+MAX_BF16 void runOneTiles(const GroupedRow& row, int64_t taps, int64_t words) {
+  int64_t pixel = 0;
+  for (; pixel + kCount <= row.pixels; pixel += kCount) oneTile<kCount>(row, taps, words, pixel);
+  if (pixel < row.pixels) oneTile<kCount>(row, taps, words, row.pixels - kCount);
+}
+
+void runOne(const GroupedRow& row, int64_t groupChannels) {
+  // A group of all channels has the words of a kernel row in a row.
+  const bool areJoined = row.step == groupChannels / 2;
+  const int64_t taps = areJoined ? 1 : row.rowTaps, words = groupChannels / 2 * (areJoined ? row.rowTaps : 1);
+  if (row.pixels >= kOnePixels) return runOneTiles<kOnePixels>(row, taps, words);
+  if (row.pixels >= kOnePixels / 2) return runOneTiles<kOnePixels / 2>(row, taps, words);
+  row.pixels >= 4 ? runOneTiles<4>(row, taps, words) : runOneTiles<1>(row, taps, words);
+}
+
 }  // namespace
 
-extern const GroupedTable kGroupedWords;
-constexpr GroupedTable kGroupedWords = {kWordFilters, true, runWords};
+extern const GroupedTable kGroupedWords, kOneGroupOfWords;
+constexpr GroupedTable kGroupedWords = {kWordFilters, true, false, runWords};
+constexpr GroupedTable kOneGroupOfWords = {kLanes, true, true, runOne};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
