@@ -93,6 +93,13 @@ TEST(QuantizedConv, TilesOfRows) {
         expectReference(c, seed % 2 ? DType::Int8 : DType::UInt8, seed % 3 == 0, seed % 4 < 2, seed);
         ++seed;
       }
+    // Sums of so many channels are completed while others are made.
+    for (const int64_t channels : {52, 56, 84, 256, 260})
+      for (const int64_t width : {14, 49, 113})
+        for (const DType dtype : {DType::UInt8, DType::Int8}) {
+          expectReference({{1, 1, width, channels}, {136, channels, 1, 1}}, dtype, false, false, seed);
+          ++seed;
+        }
     expectReference({{2, 9, 15, 16}, {40, 16, 3, 3}, 1, 1, 1, 1}, DType::UInt8, false, true, seed);
     expectReference({{1, 3, 12, 4}, {9, 4, 3, 90}, 1, 1, 1, 45}, DType::UInt8, false, false, seed);
     expectReference({{0, 3, 12, 4}, {9, 4, 3, 3}, 1, 1, 1, 1}, DType::UInt8, false, false, seed);

@@ -202,8 +202,128 @@ MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const
   return ahead;
 }
 
+// Tiles in two halves, of 32 columns each: while one is multiplied, the sums of the other become bytes, a row after
+// some steps. The chip does both at once then; after a whole tile it would wait for the last sums.
+constexpr int kHalfVectors = kVectors / 2, kHalfColumns = kHalfVectors * kLanes;
+using HalfSums = __m512i[kTileRows][kHalfVectors];
+
+// What makes bytes of sums. It is read from memory each time: the registers have sums.
+struct alignas(64) Completion {
+  __m512i zero, least, greatest, sign;  // bytes are signed until the sign is changed
+  __m512i order;
+
+  MAX_VNNI explicit Completion(const Requantization& how) {
+    const int32_t shift = how.low < 0 ? 0 : 128;
+    const PackedBytes bytes(how.zero - shift, how.low - shift, how.high - shift);
+    zero = bytes.zero;
+    least = bytes.least;
+    greatest = bytes.greatest;
+    sign = _mm512_set1_epi8(static_cast<char>(shift));
+    order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
+  }
+};
+
+// The results of half a tile.
+struct HalfRows {
+  const float* factors;
+  uint8_t* out;
+  int64_t stride;
+};
+
+// Makes bytes of the next row's sums.
+MAX_VNNI __attribute__((always_inline)) inline void completeRow(const Completion* completion, HalfRows& rows,
+                                                                __m512i (&sums)[kHalfVectors]) {
+  __asm__ volatile("" : "+r"(completion) : : "memory");
+  const Completion& c = *completion;
+#pragma GCC unroll 2
+  for (int j = 0; j < kHalfVectors; ++j)
+    sums[j] =
+        _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[j]), _mm512_loadu_ps(rows.factors + j * kLanes)));
+  __m512i bytes = _mm512_adds_epi16(_mm512_packs_epi32(sums[0], sums[1]), c.zero);
+  bytes = _mm512_packs_epi16(bytes, bytes);
+  bytes = _mm512_xor_si512(_mm512_min_epi8(_mm512_max_epi8(bytes, c.least), c.greatest), c.sign);
+  bytes = _mm512_permutexvar_epi32(c.order, bytes);
+  _mm256_storeu_si256(reinterpret_cast<__m256i*>(rows.out), _mm512_castsi512_si256(bytes));
+  rows.out += rows.stride;
+}
+
+constexpr int64_t kStepsAhead = 8, kStepsPerRow = 2;  // before the first row is completed, and each
+
+// Sums of the half that begins with column `column`, while those of the other one are completed.
+MAX_VNNI __attribute__((always_inline)) inline void multiplyHalf(const uint8_t* const* table, int64_t words,
+                                                                 const int32_t* b, const int32_t* bias, HalfSums& sum,
+                                                                 const Completion* completion, HalfRows done,
+                                                                 HalfSums& other) {
+#pragma GCC unroll 2
+  for (int j = 0; j < kHalfVectors; ++j) {
+    sum[0][j] = _mm512_loadu_si512(bias + j * kLanes);
+#pragma GCC unroll 16
+    for (int i = 1; i < kTileRows; ++i) sum[i][j] = sum[0][j];
+  }
+  const uint8_t* rows[kTileRows];
+#pragma GCC unroll 16
+  for (int i = 0; i < kTileRows; ++i) rows[i] = table[i];
+  int64_t k = 0;
+  const auto step = [&]() MAX_VNNI __attribute__((always_inline)) {
+    __m512i columns[kHalfVectors];
+#pragma GCC unroll 2
+    for (int j = 0; j < kHalfVectors; ++j) {
+      __builtin_prefetch(b + kDistance<kTileRows> + j * kLanes, 0, 3);
+      columns[j] = _mm512_loadu_si512(b + j * kLanes);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kTileRows; ++i) {
+      int32_t word;
+      __builtin_memcpy(&word, rows[i] + 4 * k, 4);
+      const __m512i value = _mm512_set1_epi32(word);
+#pragma GCC unroll 2
+      for (int j = 0; j < kHalfVectors; ++j) sum[i][j] = addProducts(sum[i][j], value, columns[j]);
+    }
+    ++k;
+    b += kVectors * kLanes;
+  };
+  const int64_t ahead = std::min(words - kStepsPerRow * kTileRows, kStepsAhead);
+  while (k < ahead) step();
+#pragma GCC unroll 16
+  for (int i = 0; i < kTileRows; ++i) {
+    step();
+    step();
+    completeRow(completion, done, other[i]);
+  }
+  while (k < words) step();
+}
+
+MAX_VNNI void tilesInHalves(IntegerTile& t) {
+  const Completion completion(*t.how);
+  const float* factors = t.how->factors;
+  const int32_t* bias = t.how->bias;
+  const int64_t words = t.words, stride = t.outStride;
+  HalfSums sums[2] = {};
+  // Before the first tile there is nothing to complete.
+  HalfRows done{factors, reinterpret_cast<uint8_t*>(t.c), 0};
+  for (; t.tiles > 0; --t.tiles, t.advance(kTileRows)) {
+    multiplyHalf(t.rows, words, t.b, bias, sums[0], &completion, done, sums[1]);
+    multiplyHalf(t.rows, words, t.b + kHalfColumns, bias + kHalfColumns, sums[1], &completion, {factors, t.out, stride},
+                 sums[0]);
+    done = {factors + kHalfColumns, t.out + kHalfColumns, stride};
+    for (int64_t k = 0; t.ahead && k < words; ++k, t.ahead += t.aheadStep) __builtin_prefetch(t.ahead, 0, 2);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kTileRows; ++i) completeRow(&completion, done, sums[1][i]);
+}
+
+// Whether that is worth it: sums are short, and long enough to complete others meanwhile.
+inline bool areHalved(const IntegerTile& t) {
+  constexpr int64_t kMostWords = 64;
+  return t.tiles > 1 && t.columns == kVectors * kLanes && t.pieces == 1 && t.words >= kStepsPerRow * kTileRows &&
+         t.words <= kMostWords && t.how->bias;
+}
+
 template <int kRows, int kUsed>
 MAX_VNNI void tile(IntegerTile& t) {
+  if constexpr (kRows == kTileRows && kUsed == kVectors) {
+    if (isPlain(t) && areHalved(t)) return tilesInHalves(t);
+  }
   for (; t.tiles > 0; --t.tiles, t.advance(kRows)) {
     const int32_t* ahead = multiplyTile<kRows, kUsed>(t);
     if (t.ahead) t.ahead = ahead;
