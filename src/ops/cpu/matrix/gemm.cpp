@@ -230,7 +230,8 @@ void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, co
   tile.epilogue = &epilogue_;
   for (size_t i = first; i < std::min(first + static_cast<size_t>(share), batch_.size()); ++i)
     for (int64_t panel = panel0; panel < panel1; ++panel)
-      runPanel(tile, operands, batch_[i], panel, tile0, tile1, pointers, work);
+      runPanel(tile, operands, batch_[i], operands.fromLast ? panel0 + panel1 - 1 - panel : panel, tile0, tile1,
+               pointers, work);
 }
 
 // Of the first product of the batch; others add their offset.
@@ -315,6 +316,7 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
       tile.endsInHalf = table_->takesHalves && !convertsRows_ && rowDepth_ % 2 != 0 && part + 1 == depthParts;
       tile.b = b + (tap * depth_ + first) * tile.bStride;
       prefetchNext(tile, tile1 - tile0);
+      if (operands.fromLast && tile.finish) tile.ahead = b - taps_ * depth_ * table_->parts * width;
       runTiles(tile, operands, place, pointers + tap * table_->tileRows);
       work.pass((tile.taps * tile.depth + kRowsPerStore) * (tile1 - tile0) * kStepsPerTileRow);
     }

@@ -221,6 +221,7 @@ struct GemmOperands {
   const float* residual = nullptr;
   const uint16_t* narrowResidual = nullptr;  // instead of residual
   int64_t ldr = 0;
+  bool fromLast = false;  // a task's panels in falling order: who alternates the order finds some of B in the cache
 };
 
 // A product of known sizes, divided into tasks. Created at plan time, run many times.

@@ -39,8 +39,8 @@ enum RecurrentInput : size_t {
 };
 
 // The products with the state: of all gates, or for a GRU, whose candidate may come after the reset gate, of the first
-// two; of the candidate; and of the candidate and one item.
-enum class StateProduct : uint8_t { Gates, Candidate, CandidateOfItem };
+// two; and of the candidate.
+enum class StateProduct : uint8_t { Gates, Candidate };
 
 // Some items of a direction, on their way through the steps.
 struct RecurrentItems {

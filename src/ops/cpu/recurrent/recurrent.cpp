@@ -120,8 +120,7 @@ class FloatProducts final : public RecurrentProducts {
                   {kR, 2 * sizes.hidden, sizes.gates == 3 ? sizes.hidden : 0, sizes.hidden, 0}},
         input_(gemmOf(request, table, checkedMultiply(sizes.steps, sizes.batch), sizes.all(), sizes.inputSize)),
         most_(request, sizes, table, sizes.mostItems()),
-        fewest_(request, sizes, table, sizes.fewestItems()),
-        candidateOfItem_(gemmOf(request, table, 1, sizes.hidden, sizes.hidden)) {
+        fewest_(request, sizes, table, sizes.fewestItems()) {
     sharedBytes_ = alignUp(input_.scratchBytes());
     for (Matrix& matrix : matrices_) {
       matrix.at = sharedBytes_;
@@ -133,7 +132,7 @@ class FloatProducts final : public RecurrentProducts {
 
   size_t scratchBytes() const override { return sharedBytes_; }
   size_t itemBytes() const override {
-    size_t bytes = candidateOfItem_.scratchBytes();
+    size_t bytes = 0;
     for (const ItemGemms* items : {&most_, &fewest_})
       bytes = std::max({bytes, items->gates.scratchBytes(), items->candidate.scratchBytes()});
     return bytes;
@@ -169,9 +168,9 @@ class FloatProducts final : public RecurrentProducts {
     operands.b = packed(isGates ? kGates : kCandidate, items.direction, items.shared);
     operands.c = out;
     operands.ldc = isGates ? sizes_.all() : sizes_.hidden;
+    operands.fromLast = items.step % 2 != 0;
     const ItemGemms& gemms = items.count == sizes_.mostItems() ? most_ : fewest_;
-    const Gemm& gemm = isGates ? gemms.gates : which == StateProduct::Candidate ? gemms.candidate : candidateOfItem_;
-    gemm.run(operands, items.memory, context.lanes);
+    (isGates ? gemms.gates : gemms.candidate).run(operands, items.memory, context.lanes);
   }
 
  private:
@@ -208,7 +207,6 @@ class FloatProducts final : public RecurrentProducts {
   Matrix matrices_[3];
   Gemm input_;
   ItemGemms most_, fewest_;
-  Gemm candidateOfItem_;
   size_t sharedBytes_;
 };
 
@@ -233,6 +231,10 @@ class RecurrentOp : public OpKernel {
  protected:
   // Advances the state of one item by one step, once R h is in run.gates. `input` = W x and biases of the step.
   virtual void cell(const OpContext& context, const Run& run, const float* input, int64_t item) const = 0;
+  // Of a cell with a second product, and what comes before it.
+  virtual bool multipliesAgain() const { return false; }
+  virtual void openCell(const Run&, const float* /*input*/, int64_t /*item*/) const {}
+  virtual void multiplyAgain(const OpContext&, const Run&) const {}
   // The products with the state at the start of a step.
   virtual void multiply(const OpContext& context, const Run& run) const {
     const int64_t first = run.items.first;
@@ -259,6 +261,8 @@ class RecurrentOp : public OpKernel {
   Run prepareDirection(const OpContext& context, int64_t direction) const;
   void runItems(const OpContext& context, Run run, int64_t block) const;
   void step(const OpContext& context, const Run& run) const;
+  template <class Body>
+  void forItems(const OpContext& context, const Run& run, Body body) const;
   void copyState(const RecurrentItems& items, const float* from, float* to, bool isOutput) const;
   void clearTail(const OpContext& context, const RecurrentItems& items) const;
   int64_t lengthOf(const OpContext& context, int64_t item) const;
@@ -406,8 +410,9 @@ void RecurrentOp::clearTail(const OpContext& context, const RecurrentItems& item
       std::fill_n(context.out<float>() + outputOffset(i, items.direction, item), sizes_.hidden, 0.f);
 }
 
-void RecurrentOp::step(const OpContext& context, const Run& run) const {
-  multiply(context, run);
+// Calls body(item, its step in the sequence, its inputs' part) for items whose sequence has this step.
+template <class Body>
+void RecurrentOp::forItems(const OpContext& context, const Run& run, Body body) const {
   const RecurrentItems& items = run.items;
   const int64_t all = sizes_.all();
   WorkCounter work;
@@ -415,11 +420,22 @@ void RecurrentOp::step(const OpContext& context, const Run& run) const {
     const int64_t length = lengthOf(context, item);
     if (items.step >= length) continue;
     const int64_t at = isReverse(items.direction) ? length - 1 - items.step : items.step;
-    cell(context, run, run.inputs + (batchFirst_ ? item * sizes_.steps + at : at * sizes_.batch + item) * all, item);
+    body(item, at, run.inputs + (batchFirst_ ? item * sizes_.steps + at : at * sizes_.batch + item) * all);
+  }
+}
+
+void RecurrentOp::step(const OpContext& context, const Run& run) const {
+  multiply(context, run);
+  if (multipliesAgain()) {
+    forItems(context, run, [&](int64_t item, int64_t, const float* input) { openCell(run, input, item); });
+    multiplyAgain(context, run);
+  }
+  forItems(context, run, [&](int64_t item, int64_t at, const float* input) {
+    cell(context, run, input, item);
     if (hasOutput_[0])
       std::copy_n(run.h + item * sizes_.hidden, sizes_.hidden,
-                  context.out<float>() + outputOffset(at, items.direction, item));
-  }
+                  context.out<float>() + outputOffset(at, run.items.direction, item));
+  });
 }
 
 constexpr std::string_view kLstmDefaults[] = {"Sigmoid", "Tanh", "Tanh"};
@@ -495,26 +511,44 @@ class GruOp : public RecurrentOp {
 
   void multiply(const OpContext& context, const Run& run) const override {
     RecurrentOp::multiply(context, run);
+    if (linear_) multiplyCandidates(context, run, run.h);
+  }
+  bool multipliesAgain() const override { return !linear_; }
+  // The state after the reset lies where other layers have c.
+  void openCell(const Run& run, const float* input, int64_t item) const override {
+    const int64_t n = sizes_.hidden;
+    const float *reset = openGates(run, input, item) + n, *h = run.h + item * n;
+    float* left = run.c + item * n;
+    for (int64_t i = 0; i < n; ++i) left[i] = reset[i] * h[i];
+  }
+  void multiplyAgain(const OpContext& context, const Run& run) const override {
+    multiplyCandidates(context, run, run.c);
+  }
+  void multiplyCandidates(const OpContext& context, const Run& run, const float* states) const {
     const int64_t at = run.items.first * sizes_.hidden;
-    if (linear_) multiplyState(context, run, StateProduct::Candidate, run.h + at, run.candidate + at);
+    multiplyState(context, run, StateProduct::Candidate, states + at, run.candidate + at);
+  }
+
+  float* openGates(const Run& run, const float* input, int64_t item) const {
+    const int64_t n = sizes_.hidden;
+    float* gates = run.gates + item * 3 * n;
+    for (int64_t i = 0; i < 2 * n; ++i) gates[i] += input[i];
+    clip(gates, 2 * n);
+    activation(run, 0).apply(gates, 2 * n);
+    return gates;
   }
 
   void cell(const OpContext& context, const Run& run, const float* input, int64_t item) const override {
     const int64_t n = sizes_.hidden;
-    float* gates = run.gates + item * 3 * n;
+    float* gates = linear_ ? openGates(run, input, item) : run.gates + item * 3 * n;
     float* h = run.h + item * n;
-    float* product = run.candidate + item * n;
-    float *update = gates, *reset = gates + n, *candidate = gates + 2 * n;
-    for (int64_t i = 0; i < 2 * n; ++i) gates[i] += input[i];
-    clip(gates, 2 * n);
-    activation(run, 0).apply(gates, 2 * n);
+    const float *update = gates, *reset = gates + n, *product = run.candidate + item * n;
+    float* candidate = gates + 2 * n;
     if (linear_) {
       const float* bias = hasBias_ ? context.in<float>(kBias) + (run.items.direction * 6 + 5) * n : nullptr;
       for (int64_t i = 0; i < n; ++i)
         candidate[i] = input[2 * n + i] + reset[i] * (product[i] + (bias ? bias[i] : 0.f));
     } else {
-      for (int64_t i = 0; i < n; ++i) reset[i] *= h[i];
-      multiplyState(context, run, StateProduct::CandidateOfItem, reset, product);
       for (int64_t i = 0; i < n; ++i) candidate[i] = input[2 * n + i] + product[i];
     }
     clip(candidate, n);
