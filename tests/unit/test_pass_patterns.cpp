@@ -359,6 +359,22 @@ TEST(AttentionPass, ScaledOperandsAndPlainLayouts) {
   EXPECT_EQ(compileAndCompare(build, {{2, 3, 5, 4}, {2, 3, 7, 4}, {2, 3, 7, 4}}), "max.Attention");
 }
 
+// A bias of positions and a mask of keys, as MPNet has them: layers share the sum.
+TEST(AttentionPass, MasksAreAddedOnce) {
+  const auto build = [](Builder& b) {
+    Value* bias = b.input({1, 3, 5, 7});
+    Value* mask = b.input({2, 1, 1, 7});
+    for (int layer = 0; layer < 2; ++layer) {
+      Value* scores = b.op("MatMul", {b.input({2, 3, 5, 4}), b.input({2, 3, 4, 7})});
+      Value* biased = layer == 0 ? b.op("Add", {scores, bias}) : b.op("Add", {bias, scores});
+      Value* p = b.op("Softmax", {b.op("Add", {biased, mask})}, attrs({{"axis", int64_t{-1}}}));
+      b.output(b.op("MatMul", {p, b.input({2, 3, 7, 4})}));
+    }
+  };
+  const Shape q{2, 3, 5, 4}, k{2, 3, 4, 7}, v{2, 3, 7, 4};
+  EXPECT_EQ(compileAndCompare(build, {{1, 3, 5, 7}, {2, 1, 1, 7}, q, k, v, q, k, v}), "Add max.Attention*2");
+}
+
 // As PyTorch writes scaled_dot_product_attention with a mask and shared heads of keys: keys are transposed in three
 // dimensions, and rows whose keys are all masked are guarded.
 TEST(AttentionPass, PyTorchForm) {

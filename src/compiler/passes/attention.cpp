@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// softmax(Q K' * scale + mask) V becomes max.Attention, with the transposes
+// softmax(Q K' * scale + masks) V becomes max.Attention, with the transposes
 // around it absorbed into the layouts of its operands, and without copies of
 // the keys and values that several heads of queries share.
 #include <algorithm>
@@ -46,7 +46,7 @@ bool isPlainProduct(const Node* matmul) {
 
 struct Attention {
   Node* scores = nullptr;  // Q K'
-  Value* mask = nullptr;
+  std::vector<Value*> masks;
   Node* softmax = nullptr;
   bool zeroesMasked = false;
   Node* output = nullptr;  // P V
@@ -65,18 +65,21 @@ bool broadcastsTo(const Value* mask, const Value* scores) {
   return true;
 }
 
-std::optional<Attention> matchScores(Attention found, Value* scores) {
+constexpr int kMostMasks = 2;
+
+// The scores are what a product and masks add up to.
+std::optional<Attention> matchScores(Attention found, Value* scores, int masks = 0) {
   found.scores = ownProducer(scores, "MatMul");
   if (found.scores && hasSingleUse(scores) && isPlainProduct(found.scores)) return found;
   Node* add = producer(scores, "Add");
-  if (!add || !hasSingleUse(scores)) return std::nullopt;
+  if (!add || !hasSingleUse(scores) || masks == kMostMasks) return std::nullopt;
   for (size_t side : {0, 1}) {
-    found.scores = ownProducer(add->input(side), "MatMul");
-    if (!isPlainProduct(found.scores) || !hasSingleUse(add->input(side))) continue;
-    found.mask = add->input(1 - side);
-    if (!broadcastsTo(found.mask, add->input(side)) || found.mask->type.dtype != DType::Float32) continue;
-    found.origins.push_back(add);
-    return found;
+    Value *rest = add->input(side), *mask = add->input(1 - side);
+    if (!broadcastsTo(mask, rest) || mask->type.dtype != DType::Float32) continue;
+    Attention more = found;
+    more.masks.push_back(mask);
+    more.origins.push_back(add);
+    if (auto all = matchScores(std::move(more), rest, masks + 1)) return all;
   }
   return std::nullopt;
 }
@@ -139,8 +142,12 @@ Value* beforeRepeat(const Value* value) {
   return repeats && value->type.dims == joined ? heads : nullptr;
 }
 
-Value* maskOfRank4(Rewriter& rewriter, Value* mask, const Node* origin) {
-  if (!mask || rankOf(mask) == 4) return mask;
+// The sum of all masks; NULL = none. Layers that have the same masks share it.
+Value* maskOf(Rewriter& rewriter, const std::vector<Value*>& masks, const Node* origin) {
+  if (masks.empty()) return nullptr;
+  Value* mask = masks[0];
+  if (masks.size() > 1) mask = rewriter.add("", "Add", {mask, masks[1]}, {}, {origin})->output();
+  if (rankOf(mask) == 4) return mask;
   std::vector<int64_t> axes;
   for (int axis = 0; axis < 4 - rankOf(mask); ++axis) axes.push_back(axis);
   return rewriter.add("", "Unsqueeze", {mask, rewriter.constant(axes)}, {}, {origin})->output();
@@ -171,7 +178,7 @@ bool attentionFromSoftmax(Rewriter& rewriter, Node& node) {
   attributes.set("scale", scores.alpha);
   if (found->zeroesMasked) attributes.set("zero_masked", int64_t{1});
   std::vector<Value*> inputs{q.value, k.value, v.value};
-  if (Value* mask = maskOfRank4(rewriter, found->mask, &node)) inputs.push_back(mask);
+  if (Value* mask = maskOf(rewriter, found->masks, &node)) inputs.push_back(mask);
   std::vector<const Node*> origins = found->origins;
   origins.push_back(found->scores);
   origins.push_back(&node);
