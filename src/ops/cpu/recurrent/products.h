@@ -74,6 +74,11 @@ Ref<Prepared> prepareByteWeights(const Node& node, std::span<const Tensor* const
 struct RecurrentTable {
   // An LSTM's cell with its usual functions: adds the input's part to the gates, and advances c and h.
   void (*lstmCell)(const float* gates, const float* input, float* c, float* h, int64_t hidden);
+  // The same of a GRU. `product`: of the candidate with the state, which is reset now or, with `resets` false, was
+  // before the product; NULL = no bias of that product.
+  void (*gruCell)(const float* gates, const float* input, const float* product, const float* bias, bool resets,
+                  float* h, int64_t hidden);
+  void (*gruReset)(const float* gates, const float* input, const float* h, float* left, int64_t hidden);
   // Integer sums become real numbers in the same place: (sum + factor * columnSums[n]) * (scale * scales[n]) + bias[n].
   // NULL = no bias; with a factor of 0 columnSums are not read.
   void (*makeReal)(float* sums, int32_t factor, const int32_t* columnSums, float scale, const float* scales,

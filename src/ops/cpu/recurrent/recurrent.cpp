@@ -442,6 +442,14 @@ constexpr std::string_view kLstmDefaults[] = {"Sigmoid", "Tanh", "Tanh"};
 constexpr std::string_view kGruDefaults[] = {"Sigmoid", "Tanh"};
 constexpr std::string_view kRnnDefaults[] = {"Tanh"};
 
+// Whether the loops of RecurrentTable do for these functions.
+bool isUsual(const Node& node, const readers::Recurrent& layer, std::span<const std::string_view> defaults) {
+  const std::vector<readers::CellFunction> functions = layer.activations(node.attributes, defaults);
+  for (size_t i = 0; i < functions.size(); ++i)
+    if (functions[i].name != defaults[i % defaults.size()]) return false;
+  return !layer.clip;
+}
+
 // Gates in the order input, output, forget, cell.
 class LstmOp : public RecurrentOp {
  public:
@@ -452,7 +460,7 @@ class LstmOp : public RecurrentOp {
         table_(recurrentTable()),
         couples_(layer.couplesGates),
         hasPeepholes_(request.has(kPeepholes)),
-        isUsual_(!couples_ && !hasPeepholes_ && !layer.clip && hasUsualFunctions(request.node, layer)) {}
+        isUsual_(!couples_ && !hasPeepholes_ && isUsual(request.node, layer, kLstmDefaults)) {}
 
  private:
   void cell(const OpContext& context, const Run& run, const float* input, int64_t item) const override {
@@ -483,13 +491,6 @@ class LstmOp : public RecurrentOp {
     for (int64_t i = 0; i < n; ++i) h[i] *= out[i];
   }
 
-  static bool hasUsualFunctions(const Node& node, const readers::Recurrent& layer) {
-    const std::vector<readers::CellFunction> functions = layer.activations(node.attributes, kLstmDefaults);
-    for (size_t i = 0; i < functions.size(); ++i)
-      if (functions[i].name != kLstmDefaults[i % std::size(kLstmDefaults)]) return false;
-    return true;
-  }
-
   const RecurrentTable& table_;
   bool couples_, hasPeepholes_, isUsual_;
 };
@@ -500,7 +501,10 @@ class GruOp : public RecurrentOp {
   static constexpr int64_t kGates = 3;
   GruOp(const OpRequest& request, const readers::Recurrent& layer, const RecurrentSizes& sizes,
         std::unique_ptr<RecurrentProducts> products)
-      : RecurrentOp(request, layer, sizes, std::move(products), kGruDefaults), linear_(layer.resetsLate) {}
+      : RecurrentOp(request, layer, sizes, std::move(products), kGruDefaults),
+        table_(recurrentTable()),
+        linear_(layer.resetsLate),
+        isUsual_(isUsual(request.node, layer, kGruDefaults)) {}
 
  private:
   // The candidate's state bias is inside the reset when the product comes first.
@@ -517,8 +521,10 @@ class GruOp : public RecurrentOp {
   // The state after the reset lies where other layers have c.
   void openCell(const Run& run, const float* input, int64_t item) const override {
     const int64_t n = sizes_.hidden;
-    const float *reset = openGates(run, input, item) + n, *h = run.h + item * n;
+    const float* h = run.h + item * n;
     float* left = run.c + item * n;
+    if (isUsual_) return table_.gruReset(run.gates + item * 3 * n, input, h, left, n);
+    const float* reset = openGates(run, input, item) + n;
     for (int64_t i = 0; i < n; ++i) left[i] = reset[i] * h[i];
   }
   void multiplyAgain(const OpContext& context, const Run& run) const override {
@@ -540,12 +546,14 @@ class GruOp : public RecurrentOp {
 
   void cell(const OpContext& context, const Run& run, const float* input, int64_t item) const override {
     const int64_t n = sizes_.hidden;
-    float* gates = linear_ ? openGates(run, input, item) : run.gates + item * 3 * n;
     float* h = run.h + item * n;
-    const float *update = gates, *reset = gates + n, *product = run.candidate + item * n;
+    const float* product = run.candidate + item * n;
+    const float* bias = linear_ && hasBias_ ? context.in<float>(kBias) + (run.items.direction * 6 + 5) * n : nullptr;
+    if (isUsual_) return table_.gruCell(run.gates + item * 3 * n, input, product, bias, linear_, h, n);
+    float* gates = linear_ ? openGates(run, input, item) : run.gates + item * 3 * n;
+    const float *update = gates, *reset = gates + n;
     float* candidate = gates + 2 * n;
     if (linear_) {
-      const float* bias = hasBias_ ? context.in<float>(kBias) + (run.items.direction * 6 + 5) * n : nullptr;
       for (int64_t i = 0; i < n; ++i)
         candidate[i] = input[2 * n + i] + reset[i] * (product[i] + (bias ? bias[i] : 0.f));
     } else {
@@ -556,7 +564,8 @@ class GruOp : public RecurrentOp {
     for (int64_t i = 0; i < n; ++i) h[i] = candidate[i] + update[i] * (h[i] - candidate[i]);
   }
 
-  bool linear_;
+  const RecurrentTable& table_;
+  bool linear_, isUsual_;
 };
 
 class RnnOp : public RecurrentOp {

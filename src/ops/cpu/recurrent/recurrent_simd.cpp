@@ -33,7 +33,8 @@ template <class Body>
 HWY_INLINE void forVectors(int64_t count, const Body& body) {
   int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) body(i, Whole());
-  if (i < count) body(i, First{static_cast<size_t>(count - i)});
+  if constexpr (kLanes > 1)
+    if (i < count) body(i, First{static_cast<size_t>(count - i)});
 }
 
 // Gates in the order input, output, forget, update.
@@ -46,6 +47,30 @@ void lstmCell(const float* gates, const float* input, float* c, float* h, int64_
     const V cell = hn::Add(hn::Mul(forget, memory.load(c + i)), hn::Mul(in, update));
     memory.store(cell, c + i);
     memory.store(hn::Mul(tanh(d, cell), sigmoid(d, gate(1))), h + i);
+  });
+}
+
+// Gates in the order update, reset, candidate.
+void gruCell(const float* gates, const float* input, const float* product, const float* bias, bool resets, float* h,
+             int64_t n) {
+  const D d;
+  forVectors(n, [&](int64_t i, const auto memory) HWY_ATTR {
+    const auto gate = [&](int64_t g) HWY_ATTR {
+      return sigmoid(d, hn::Add(memory.load(gates + g * n + i), memory.load(input + g * n + i)));
+    };
+    V state = memory.load(product + i);
+    if (bias) state = hn::Add(state, memory.load(bias + i));
+    if (resets) state = hn::Mul(gate(1), state);
+    const V candidate = tanh(d, hn::Add(memory.load(input + 2 * n + i), state));
+    memory.store(hn::Add(candidate, hn::Mul(gate(0), hn::Sub(memory.load(h + i), candidate))), h + i);
+  });
+}
+
+void gruReset(const float* gates, const float* input, const float* h, float* left, int64_t n) {
+  const D d;
+  forVectors(n, [&](int64_t i, const auto memory) HWY_ATTR {
+    const V reset = sigmoid(d, hn::Add(memory.load(gates + n + i), memory.load(input + n + i)));
+    memory.store(hn::Mul(reset, memory.load(h + i)), left + i);
   });
 }
 
@@ -67,7 +92,7 @@ void makeReal(float* sums, int32_t factor, const int32_t* columnSums, float scal
 }  // namespace
 
 extern const RecurrentTable kRecurrentTable;
-constexpr RecurrentTable kRecurrentTable = {lstmCell, makeReal};
+constexpr RecurrentTable kRecurrentTable = {lstmCell, gruCell, gruReset, makeReal};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
