@@ -11,7 +11,8 @@ namespace {
 bool isByteLayer(const Node& node) {
   constexpr size_t kNeeded[] = {1, 2, 8, 10}, kZeros[] = {9, 11};
   return node.isOwn("DynamicQuantizeLSTM") &&
-         std::all_of(std::begin(kNeeded), std::end(kNeeded), [&](size_t i) { return node.input(i)->constant; }) &&
+         std::all_of(std::begin(kNeeded), std::end(kNeeded),
+                     [&](size_t i) { return node.input(i) && node.input(i)->constant; }) &&
          std::all_of(std::begin(kZeros), std::end(kZeros),
                      [&](size_t i) { return !node.input(i) || node.input(i)->constant; });
 }
