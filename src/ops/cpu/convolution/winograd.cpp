@@ -244,6 +244,8 @@ void WinogradOp::runTask(const OpContext& context, int64_t task, const Lane& lan
 }
 
 int64_t WinogradOp::frameOf(int64_t frame, int64_t tap) const {
+  // Images, without divisions.
+  if (shape_.kernel[0] == 1 && shape_.in[0] == 1 && shape_.out[0] == 1 && shape_.before[0] == 0) return frame;
   const int64_t image = frame / shape_.out[0], at = frame % shape_.out[0];
   const int64_t from = at * shape_.stride[0] - shape_.before[0] + tap * shape_.dilation[0];
   return from >= 0 && from < shape_.in[0] ? image * shape_.in[0] + from : -1;
@@ -251,6 +253,7 @@ int64_t WinogradOp::frameOf(int64_t frame, int64_t tap) const {
 
 // The frames of the filters that see more than the border for some of the tiles; at least one.
 WinogradOp::Range WinogradOp::tapsOf(int64_t firstTile, int64_t tiles) const {
+  if (shape_.kernel[0] == 1) return {0, 1};
   const int64_t first = tileAt(firstTile).frame, last = tileAt(firstTile + tiles - 1).frame;
   const auto isUsed = [&](int64_t tap) {
     for (int64_t frame = first; frame <= last; ++frame)
