@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <numeric>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -93,6 +95,25 @@ TEST(Compiler, ConvolutionsOfHalfTypesWithWeightsInTheFileRunOnFloat32Kernels) {
     }
   }
   EXPECT_EQ(countOperators(*b.graph)["max.Conv"], 1);
+}
+
+// Steps of an unrolled loop; not the product of other rows, which may be packed in another way.
+TEST(Compiler, EqualNodesShareTheirPackedWeights) {
+  Builder b;
+  const auto weights = [&] { return b.random({128, 128}); };
+  Value *x = b.input({4, 128}), *w = weights();
+  for (int step = 0; step < 3; ++step) x = b.op("Tanh", {b.op("MatMul", {x, w})});
+  b.output(x);
+  b.output(b.op("Tanh", {b.op("MatMul", {b.input({5, 128}), w})}));
+  b.output(b.op("Tanh", {b.op("MatMul", {x, weights()})}));
+  compile(*b.graph, CompileOptions());
+  std::vector<const Prepared*> packed;
+  for (const Node* node : b.graph->nodes())
+    if (node->isOwn("MatMul")) packed.push_back(node->prepared.get());
+  ASSERT_EQ(packed.size(), 5u) << dump(*b.graph);
+  EXPECT_NE(packed[0], nullptr);
+  EXPECT_EQ(std::count(packed.begin(), packed.end(), packed[0]), 3);
+  EXPECT_EQ(std::set(packed.begin(), packed.end()).size(), 3u);
 }
 
 // Floats that count up, one byte behind the beginning of a mapped file.

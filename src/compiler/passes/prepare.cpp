@@ -117,7 +117,26 @@ class Packer {
     if (node.prepared) finish(node, isNew);
   }
 
+  // The last node that needs a constant releases it.
+  void finish(const Node& node, bool isNew) {
+    const std::lock_guard lock(mutex_);
+    if (isNew) budget_ -= std::min(budget_, node.prepared->bytes());
+    for (size_t i = 0; i < node.inputs.size(); ++i) {
+      Value* value = node.inputs[i];
+      if (!isLarge(value)) continue;
+      if (!node.prepared->replaces(i))
+        value->constant->dropPages();  // read for now
+      else if (++done_[value] == value->uses.size() && !value->isOutput())
+        giveUp(*value);
+    }
+  }
+
  private:
+  bool isAffordable() {
+    const std::lock_guard lock(mutex_);
+    return budget_ > 0;
+  }
+
   Ref<Prepared> prepare(const Job& job) {
     const std::vector<const Tensor*> known = knownInputs(*job.node);
     if (folder_.empty()) return pack(job, known);
@@ -187,25 +206,6 @@ class Packer {
     if (isMine) blocks_.push_back(copy.storage());
   }
 
-  bool isAffordable() {
-    const std::lock_guard lock(mutex_);
-    return budget_ > 0;
-  }
-
-  // The last job that needs a constant releases it.
-  void finish(const Node& node, bool isNew) {
-    const std::lock_guard lock(mutex_);
-    if (isNew) budget_ -= std::min(budget_, node.prepared->bytes());
-    for (size_t i = 0; i < node.inputs.size(); ++i) {
-      Value* value = node.inputs[i];
-      if (!isLarge(value)) continue;
-      if (!node.prepared->replaces(i))
-        value->constant->dropPages();  // read for now
-      else if (++done_[value] == value->uses.size() && !value->isOutput())
-        giveUp(*value);
-    }
-  }
-
   std::mutex mutex_;
   const OperatorLibrary& operators_;
   const std::string& folder_;
@@ -218,6 +218,42 @@ class Packer {
 }  // namespace
 
 namespace {
+
+// A node that reads the same weights as another in the same way, as those of an unrolled loop do.
+struct Twin {
+  Node* node;
+  const Node* first;
+};
+
+bool areTwins(const Node& a, const Node& b) {
+  if (a.schema != b.schema || a.inputs.size() != b.inputs.size() || a.outputs.size() != b.outputs.size()) return false;
+  if (a.attributes.entries() != b.attributes.entries()) return false;
+  const auto fits = [](const Value* x, const Value* y) {
+    if (x == y) return true;
+    return x && y && !x->constant && !y->constant && x->type.dtype == y->type.dtype && x->type.dims == y->type.dims;
+  };
+  return std::equal(a.inputs.begin(), a.inputs.end(), b.inputs.begin(), fits) &&
+         std::equal(a.outputs.begin(), a.outputs.end(), b.outputs.begin(), fits);
+}
+
+// Takes all but the first of equal ones out of the jobs.
+std::vector<Twin> takeTwins(std::vector<Job>& jobs) {
+  std::vector<Twin> twins;
+  std::unordered_multimap<const Value*, const Node*> firsts;
+  const auto isTwin = [&](const Job& job) {
+    const auto large = std::find_if(job.node->inputs.begin(), job.node->inputs.end(), isLarge);
+    if (large == job.node->inputs.end()) return false;
+    const auto [begin, end] = firsts.equal_range(*large);
+    const auto found = std::find_if(begin, end, [&](const auto& entry) { return areTwins(*entry.second, *job.node); });
+    if (found == end)
+      firsts.emplace(*large, job.node);
+    else
+      twins.push_back({job.node, found->second});
+    return found != end;
+  };
+  jobs.erase(std::remove_if(jobs.begin(), jobs.end(), isTwin), jobs.end());
+  return twins;
+}
 
 size_t constantBytes(const std::vector<Job>& jobs) {
   std::unordered_set<const Value*> counted;
@@ -239,6 +275,7 @@ void prepareWeights(Rewriter& rewriter) {
     const OpRow* row = rewriter.options().operators.find(node->domain(), node->op());
     if (row && row->prepare && !node->prepared && !node->placed) jobs.push_back({node, row});
   }
+  const std::vector<Twin> twins = takeTwins(jobs);
   Packer packer(rewriter.options());
   PackedMemory memory(constantBytes(jobs));
   ActiveCall call = activeCall() ? *activeCall() : ActiveCall();
@@ -254,6 +291,10 @@ void prepareWeights(Rewriter& rewriter) {
       reportProgress(0.5 + 0.49 * static_cast<double>(++done) / static_cast<double>(jobs.size()), "pack");
     }
   });
+  for (const Twin& twin : twins) {
+    twin.node->prepared = twin.first->prepared;
+    if (twin.node->prepared) packer.finish(*twin.node, false);
+  }
 }
 
 void settleConstants(Graph& graph) {
