@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
 #include "ops/cpu/convolution/conv_few.h"
 #include "ops/cpu/convolution/conv_grouped.h"
 #include "ops/cpu/convolution/conv_stem.h"
@@ -296,6 +298,38 @@ TEST(Conv, DepthwiseKernelsOfManyTaps) {
             const int64_t pad = dilation * (kernel - 1) / 2;
             const ConvCase c{1, 1, 35, 35, 35, {width}, {kernel}, {stride}, {dilation}, {pad, pad + 1}};
             compare(c, random, target, i++);
+          }
+  });
+}
+
+// One row for several lanes, which compute columns of it; also of bfloat16, with a function in memory of each lane.
+TEST(Conv, DepthwiseSignalsAreCutIntoColumns) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(31);
+    for (const char* activation : {"", "Silu"})
+      for (int64_t kernel : {3, 5, 31})
+        for (int64_t stride : {1, 2, 3})
+          for (int64_t dilation : {1, 2}) {
+            ConvCase c{1, 1, 150, 150, 150, {700}, {kernel}, {stride}, {dilation}, {kernel / 2, kernel}};
+            NodeUnderTest node("max", "Conv");
+            node->attributes.set("group", c.groups);
+            node->attributes.set("strides", c.strides);
+            node->attributes.set("dilations", c.dilations);
+            node->attributes.set("pads", c.pads);
+            node->attributes.set("activation", std::string(activation));
+            node->attributes.set("activation_alpha", 1.f);
+            const Tensors inputs = {random.floats(c.input()), random.floats(c.weights()), random.floats({150})};
+            const Tensors alone = node.run(inputs, {c.output()}, "conv_f32", 1, 2);
+            const Tensors together = node.run(inputs, {c.output()}, "conv_f32", 4, 2);
+            ASSERT_EQ(std::memcmp(alone[0]->data(), together[0]->data(), alone[0]->bytes()), 0) << c.describe();
+            const Tensors expected = node.run(inputs, {c.output()}, "reference");
+            expectNear(*together[0], *expected[0], 3e-5f, concat(nameOf(target), " ", c.describe()));
+            if (target < CpuTarget::Avx512Bf16) continue;
+            node->products = DType::BFloat16;
+            node.results = DType::BFloat16;
+            const Tensors one = node.run(inputs, {c.output()}, "", 1, 2),
+                          four = node.run(inputs, {c.output()}, "", 4, 2);
+            ASSERT_EQ(std::memcmp(one[0]->data(), four[0]->data(), one[0]->bytes()), 0) << c.describe();
           }
   });
 }

@@ -106,10 +106,17 @@ class DepthwiseRows {
   };
   // Rows [begin, end) of the output, counted over all images.
   void run(int64_t begin, int64_t end, Input input, const Operands& operands, std::byte* scratch) const;
+  // All rows; fewer rows than lanes, as of signals, are cut into columns. Each lane has its own scratch memory.
+  void runAll(int lanes, Input input, const Operands& operands, std::byte* scratch) const;
 
  private:
+  struct Columns {
+    int64_t begin, end;
+  };
   void findRows(int64_t index, int64_t rows, Input input, const void** x) const;
-  void runBand(int64_t index, int64_t rows, Input input, const Operands& operands, std::byte* scratch) const;
+  // Some columns only of a single row.
+  void runBand(int64_t index, int64_t rows, Columns columns, Input input, const Operands& operands,
+               std::byte* scratch) const;
   void applyFunction(float* values, int64_t count, uint16_t* narrow) const;
 
   ConvShape shape_;

@@ -235,7 +235,7 @@ void anyTile(const DepthwiseBand& band, Place at) {
 struct Inside {
   int64_t begin, end;
   explicit Inside(const DepthwiseBand& band) {
-    begin = std::min((band.before + band.stride - 1) / band.stride, band.outWidth);
+    begin = std::clamp<int64_t>((band.before + band.stride - 1) / band.stride, 0, band.outWidth);
     const int64_t room = band.inWidth + band.before - (band.kernelWidth - 1) * band.dilation - 1;
     end = std::clamp<int64_t>(room < 0 ? 0 : room / band.stride + 1, begin, band.outWidth);
   }
@@ -366,6 +366,8 @@ constexpr int64_t kMaxKernelRows = 64;
 constexpr int64_t kMaxInputRows = 256;     // of a band
 constexpr int64_t kWordLanes = 16;         // of a vector of words
 constexpr int64_t kColumnsOfTile = 7;      // of the output
+constexpr int64_t kPartsPerLane = 2;       // of a row that several lanes compute
+constexpr int64_t kFewestColumns = 32;     // of such a part
 constexpr int64_t kBlockBytes = 28 << 10;  // of what a tile reads and prefetches, for a first cache
 
 // Of rows of bfloat16; NULL if cpuTarget() has no products of them.
@@ -411,17 +413,13 @@ class DepthwiseOp : public OpKernel {
   size_t scratchBytes() const override { return static_cast<size_t>(checkedMultiply(rows_.scratchBytes(), lanes_)); }
 
   void run(const OpContext& context) const override {
-    const int64_t rows = shape_.images * shape_.out[0] * shape_.out[1];
-    const int lanes = std::min(lanes_, context.lanes);
     const int64_t rowBytes = shape_.in[2] * shape_.channels * (readsNarrow_ ? 2 : 4);
     const auto input = [&](int64_t image, int64_t d, int64_t h) -> const void* {
       return context.in<std::byte>(0) + ((image * shape_.in[0] + d) * shape_.in[1] + h) * rowBytes;
     };
     const DepthwiseRows::Operands operands{hasBias_ ? context.in<float>(2) : nullptr,
                                            hasResidual_ ? context.in<float>(3) : nullptr, context.out<std::byte>()};
-    parallelFor(lanes, rows, rows_.grain(rows, lanes), [&](int64_t begin, int64_t end, int lane) {
-      rows_.run(begin, end, input, operands, context.scratch + lane * rows_.scratchBytes());
-    });
+    rows_.runAll(std::min(lanes_, context.lanes), input, operands, context.scratch);
   }
 
  private:
@@ -517,15 +515,33 @@ void DepthwiseRows::findRows(int64_t index, int64_t rows, Input input, const voi
 void DepthwiseRows::run(int64_t begin, int64_t end, Input input, const Operands& operands, std::byte* scratch) const {
   for (int64_t row = begin; row < end;) {
     const int64_t rows = std::min({mostRows_, end - row, shape_.out[1] - row % shape_.out[1]});
-    runBand(row, rows, input, operands, scratch);
+    runBand(row, rows, {0, shape_.out[2]}, input, operands, scratch);
     row += rows;
     passWork(rows * shape_.taps() * shape_.out[2] * shape_.channels / 4);
   }
 }
 
-void DepthwiseRows::runBand(int64_t index, int64_t rows, Input input, const Operands& operands,
+void DepthwiseRows::runAll(int lanes, Input input, const Operands& operands, std::byte* scratch) const {
+  const int64_t width = shape_.out[2], rows = width > 0 ? shape_.images * shape_.out[0] * shape_.out[1] : 0;
+  const int64_t wanted = rows > 0 && rows < lanes ? kPartsPerLane * lanes / rows : 1;
+  const int64_t parts = std::clamp<int64_t>(width / kFewestColumns, 1, wanted);
+  const auto memory = [&](int lane) { return scratch + lane * scratchBytes(); };
+  if (parts == 1)
+    return parallelFor(lanes, rows, grain(rows, lanes),
+                       [&](int64_t begin, int64_t end, int lane) { run(begin, end, input, operands, memory(lane)); });
+  parallelFor(lanes, rows * parts, 1, [&](int64_t begin, int64_t end, int lane) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t part = task % parts;
+      runBand(task / parts, 1, {part * width / parts, (part + 1) * width / parts}, input, operands, memory(lane));
+      passWork(shape_.taps() * width / parts * shape_.channels / 4);
+    }
+  });
+}
+
+void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input input, const Operands& operands,
                             std::byte* scratch) const {
-  const int64_t at = index * shape_.out[2] * shape_.channels;
+  const int64_t width = columns.end - columns.begin;
+  const int64_t at = (index * shape_.out[2] + columns.begin) * shape_.channels;
   const int64_t pixelBytes = shape_.channels * static_cast<int64_t>(sizeof(float));
   const void* x[kMaxInputRows + kMaxKernelRows];
   findRows(index, rows, input, x);
@@ -540,11 +556,11 @@ void DepthwiseRows::runBand(int64_t index, int64_t rows, Input input, const Oper
                            shape_.channels,
                            rows > kDepthwiseRowsAtOnce ? blockChannels_ : shape_.channels,
                            shape_.in[2],
-                           shape_.out[2],
+                           width,
                            shape_.kernel[2],
                            shape_.stride[2],
                            shape_.dilation[2],
-                           shape_.before[2],
+                           shape_.before[2] - columns.begin * shape_.stride[2],
                            operands.bias,
                            operands.residual ? operands.residual + at : nullptr,
                            out,
@@ -555,7 +571,7 @@ void DepthwiseRows::runBand(int64_t index, int64_t rows, Input input, const Oper
                            activation_.high};
   function_(band);
   if (band.isStreamed) hwy::FlushStream();
-  if (activation_.function) applyFunction(out, rows * shape_.out[2] * shape_.channels, narrow);
+  if (activation_.function) applyFunction(out, rows * width * shape_.channels, narrow);
 }
 
 void DepthwiseRows::applyFunction(float* values, int64_t count, uint16_t* narrow) const {

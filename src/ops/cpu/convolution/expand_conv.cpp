@@ -173,11 +173,7 @@ class ExpandConvOp final : public OpKernel {
     const auto rowOf = [&](int64_t image, int64_t d, int64_t h) {
       return values + ((image * shape_.in[0] + d) * shape_.in[1] + h) * rowBytes();
     };
-    parallelFor(isSmall ? 1 : context.lanes, rows, depthwise_.grain(rows, context.lanes),
-                [&](int64_t begin, int64_t end, int lane) {
-                  std::byte* scratch = values + valueBytes_ + lane * depthwise_.scratchBytes();
-                  depthwise_.run(begin, end, rowOf, operandsOf(context), scratch);
-                });
+    depthwise_.runAll(isSmall ? 1 : context.lanes, rowOf, operandsOf(context), values + valueBytes_);
   }
 
   // Rows [begin, end) of an image's output.
