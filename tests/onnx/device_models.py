@@ -382,6 +382,45 @@ class OnDevice(unittest.TestCase):
         for p in (1, 2):
             self.operator("LpNormalization", [self.floats(5, 200, 3)], axis=1, p=p)
 
+    def test_copies(self):
+        """By 16 bytes, in squares, and element by element."""
+        for dtype in (np.float32, np.float16, np.int64, np.uint8):
+            x = self.integers(-100, 100, 2, 35, 3, 40).astype(dtype)
+            for perm in ([0, 3, 1, 2], [0, 2, 3, 1], [3, 2, 1, 0], [1, 0, 2, 3], [0, 2, 1, 3]):
+                self.operator("Transpose", [x], perm=perm)
+            wide = self.integers(-100, 100, 3, 5, 32).astype(dtype)
+            for other in (wide, wide[:, :2], wide[:, :, :16], wide[:, :, :5]):
+                self.operator("Concat", [wide, other], axis=1 if other.shape[2] == 32 else 2)
+            self.operator("Expand", [wide[:, :1], np.array([3, 4, 32])], constants=(1,))
+
+    def test_rows(self):
+        """Long ones and short ones, and lines whose elements lie apart."""
+        for shape, axis in (((3, 17, 50), 1), ((4, 5, 300), 2), ((2, 300, 33), 0)):
+            for op in ("Softmax", "LogSoftmax"):
+                self.operator(op, [self.floats(*shape)], axis=axis)
+        for dtype in (np.float32, np.float16):
+            for size in (8, 30, 768, 2048, 4104):
+                x, scale, bias = self.floats(3, size), self.floats(size), self.floats(size)
+                self.operator("LayerNormalization", [x.astype(dtype), scale.astype(dtype), bias.astype(dtype)])
+                self.operator("RMSNormalization", [x.astype(dtype), scale.astype(dtype)])
+        for shape, axes in (((2, 1100, 13), [1]), ((2, 30, 7, 40), [1, 2]), ((3, 5, 6), [1]), ((1500, 9), [0])):
+            for op in ("ReduceMean", "ReduceMax", "ReduceLogSumExp"):
+                self.operator(op, [self.floats(*shape), np.array(axes)], constants=(1,))
+
+    def test_windows(self):
+        """Pools and depthwise convolutions, by pieces of channels that are full or not."""
+        for channels in (6, 16):
+            for size in ([7], [9, 8], [4, 5, 6]):
+                x, axes = self.floats(2, channels, *size), len(size)
+                for stride, dilation, pads in ((1, 1, 1), (2, 1, 0), (1, 2, 1)):
+                    options = {"kernel_shape": [3 if axes < 3 else 2] * axes, "strides": [stride] * axes,
+                               "dilations": [dilation] * axes, "pads": [pads] * 2 * axes}
+                    self.operator("MaxPool", [x], **options)
+                    for counted in (0, 1):
+                        self.operator("AveragePool", [x], count_include_pad=counted, ceil_mode=stride - 1, **options)
+                    weights = self.floats(channels, 1, *options["kernel_shape"])
+                    self.operator("Conv", [x, weights, self.floats(channels)], constants=(1, 2), group=channels, **options)
+
     def test_selections(self):
         """The host reads their number alone."""
         for x in (self.integers(0, 3, 40, 170), self.floats(3000) > 0.8, self.integers(0, 2, 5, 1, 300, dtype=np.uint8) * 200,

@@ -204,7 +204,7 @@ class DeviceProducts : public testing::TestWithParam<Format> {
 
   // Of x with weights of this shape and a bias, then Relu.
   void checkConv(const Shape& shape, const Shape& weightShape, const std::vector<int64_t>& strides, int64_t groups = 1,
-                 int64_t dilation = 1) {
+                 int64_t dilation = 1, std::string_view kernel = "gpu_conv_product") {
     SCOPED_TRACE(concat(shape, " with ", weightShape));
     const size_t axes = strides.size();
     const std::vector<Ref<Tensor>> all = {random(shape), random(weightShape), random({weightShape[0]})};
@@ -217,7 +217,7 @@ class DeviceProducts : public testing::TestWithParam<Format> {
         b.op("Conv", {input(b, all[0]), b.graph->addConstant(all[1]), b.graph->addConstant(all[2])}, attributes);
     b.output(conv);
     const std::vector<double> actual = resultsOf(b, {all[0]});
-    EXPECT_EQ(countImplementations(*b.graph, "gpu_conv_product"), 1);
+    EXPECT_EQ(countImplementations(*b.graph, kernel), 1);
     std::vector<Ref<Tensor>> results;
     for (const bool isMagnitude : {false, true}) {
       Builder exact;
@@ -366,6 +366,31 @@ TEST_P(DeviceProducts, LargeConvolution) {
   checkConv({1, 8, 100, 130}, {130, 8, 3, 3}, {1, 1});
 }
 
+// Pieces of channels that are full or not, and lines of several results.
+TEST_P(DeviceProducts, DepthwiseConvolutions) {
+  const auto check = [&](const Shape& shape, const Shape& weights, const std::vector<int64_t>& strides,
+                         int64_t dilation) {
+    checkConv(shape, weights, strides, weights[0], dilation, "gpu_depthwise");
+  };
+  check({2, 16, 9, 7}, {16, 1, 3, 3}, {1, 2}, 1);
+  check({1, 13, 12, 11}, {13, 1, 5, 5}, {1, 1}, 2);
+  check({2, 24, 30}, {24, 1, 7}, {3}, 1);
+  check({1, 8, 4, 5, 6}, {8, 1, 2, 3, 3}, {1, 2, 1}, 1);
+  if (GetParam().dtype == DType::Float32) check({1, 32, 180, 190}, {32, 1, 3, 7}, {1, 1}, 1);
+}
+
+// An expansion and the depthwise convolution that alone reads it stay apart, since products want all their rows.
+TEST_P(DeviceProducts, ExpansionsStayProducts) {
+  if (GetParam().dtype != DType::Float32) GTEST_SKIP() << "joined for float32 alone, on the host";
+  Builder b;
+  const Ref<Tensor> x = random({1, 16, 6, 6});
+  Value* wide = b.op("Relu", {b.op("Conv", {input(b, x), b.graph->addConstant(random({32, 16, 1, 1}))})});
+  b.output(b.op("Conv", {wide, b.graph->addConstant(random({32, 1, 3, 3}))}, attrs({{"group", int64_t{32}}})));
+  resultsOf(b, {x});
+  EXPECT_EQ(countImplementations(*b.graph, "gpu_conv_product"), 1);
+  EXPECT_EQ(countImplementations(*b.graph, "gpu_depthwise"), 1);
+}
+
 // In tiles of queries and keys that are full or not, for narrow and wide heads, and one query at a time.
 TEST_P(DeviceProducts, Attention) {
   if (GetParam().dtype == DType::Float64) GTEST_SKIP() << "runs on the host";
@@ -373,6 +398,8 @@ TEST_P(DeviceProducts, Attention) {
   checkAttention(2, 2, 128, 64, 64, 64, DType::Bool);
   checkAttention(1, 1, 33, 150, 72, 100, GetParam().dtype);
   checkAttention(2, 1, 3, 130, 30, 33, GetParam().dtype);
+  checkAttention(4, 2, 1, 700, 64, 64, DType::Bool);  // in parts
+  checkAttention(1, 1, 20, 70, 200, 160, DType::Invalid);
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, DeviceProducts, testing::ValuesIn(kFormats));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins a pointwise convolution and the depthwise one that alone reads it, so that what lies between, the largest
-// tensors of mobile networks, need not leave the cache.
+// tensors of mobile networks, need not leave the cache. On the host: an accelerator's products want all their rows.
 #include <algorithm>
 
 #include "compiler/passes.h"
@@ -51,6 +51,8 @@ constexpr Rule kRules[] = {{kMaxDomain, "Conv", joinExpansion}};
 
 }  // namespace
 
-void joinDepthwise(Rewriter& rewriter) { applyRules(rewriter, kRules); }
+void joinDepthwise(Rewriter& rewriter) {
+  if (!rewriter.options().accelerator) applyRules(rewriter, kRules);
+}
 
 }  // namespace max

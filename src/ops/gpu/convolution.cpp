@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conv and max.Conv, channels as the graph has them: a thread for each element of the result.
+// Conv and max.Conv that are no products: depthwise ones whose channels come last, and others, channels as the graph
+// has them, with a thread for each element of the result.
+#include <algorithm>
+#include <cstring>
+
 #include "base/error.h"
 #include "ops/gpu/activation.h"
 #include "ops/gpu/convolution_product.h"
 #include "ops/gpu/elementwise_source.h"
-#include "ops/gpu/several.h"
+#include "ops/gpu/launch.h"
 #include "ops/gpu/source.h"
 #include "ops/gpu/types.h"
 #include "ops/gpu/windows.h"
@@ -13,6 +17,9 @@ namespace max {
 
 namespace {
 
+constexpr size_t kBias = 2, kResidual = 3;
+constexpr int64_t kMostColumns = 16, kFewTaps = 25;  // of windows: registers that weights of a line take; unrolled
+
 constexpr const char* kConvolution = R"(
 struct Layout {
   Windows windows;
@@ -20,12 +27,12 @@ struct Layout {
   float activationAlpha, activationBeta;
 };
 
-extern "C" __global__ void gpu_conv(const Layout layout, const Input* x, const Element* w ADDENDS, Element* y) {
+extern "C" __global__ void gpu_conv(const Layout layout, const Element* x, const Element* w ADDENDS, Element* y) {
   const Windows& windows = layout.windows;
   EACH(i, windows.count) {
     const Place place = placeOf(windows, i, layout.filters);
     const long long filter = place.channel, group = filter / (layout.filters / layout.groups);
-    const Input* from = x + place.image * windows.xBatch + group * layout.channels * windows.xChannel;
+    const Element* from = x + place.image * windows.xBatch + group * layout.channels * windows.xChannel;
     const Element* with = w + filter * layout.channels * windows.taps;
     Sum sum = 0;
     for (long long k = 0; k < windows.taps; ++k) {
@@ -46,55 +53,96 @@ struct ConvolutionLayout {
   float activationAlpha = 0, activationBeta = 0;
 };
 
-// The product with the channels of each pixel that max.ExpandConv makes first.
-constexpr const char* kExpansion = R"(
-extern "C" __global__ void gpu_expand(const Element* x, const Element* w BIAS, Sum* y, long long count, long long channels,
-                                      long long filters, float alpha, float beta) {
-  EACH(i, count) {
-    const long long filter = i % filters;
-    const Element *from = x + i / filters * channels, *with = w + filter * channels;
-    Sum sum = START;
-    for (long long c = 0; c < channels; ++c) sum += (Sum)from[c] * (Sum)with[c];
-    y[i] = expanded(sum, alpha, beta);
+// One filter for each channel, channels last: a thread has a piece of the channels of kAcross pixels of a line, which
+// share what lies below their windows. Weights are stored tap by tap.
+constexpr const char* kDepthwise = R"(
+struct Layout {
+  long long images, pieces, xImage, wTap;
+  int channels, lines, in[3], out[3], kernel[3], stride[3], dilation[3], pad[3];  // lines: parts of the last axis
+  float activationAlpha, activationBeta;
+};
+
+template <int kAcross>
+static inline __device__ void convolve(const Layout& layout, const Element* x, const Element* w ADDENDS, Element* y) {
+  const bool isWhole = layout.channels % PIECE == 0 && isAligned(x) && isAligned(y);
+  const long long count = layout.images * layout.out[0] * layout.out[1] * layout.lines * layout.pieces;
+  EACH(item, count) {
+    long long rest = item / layout.pieces;
+    const int channel = (int)(item - rest * layout.pieces) * PIECE, valid = layout.channels - channel;
+    const int column = (int)(rest % layout.lines) * kAcross;
+    rest /= layout.lines;
+    const int row = (int)(rest % layout.out[1]);
+    rest /= layout.out[1];
+    const int plane = (int)(rest % layout.out[0]);
+    const Element* from = x + rest / layout.out[0] * layout.xImage + channel;
+    const Element* with = w + channel;
+    Sum sums[kAcross][PIECE] = {};
+    for (int a = 0; a < layout.kernel[0]; ++a) {
+      const int xPlane = plane * layout.stride[0] - layout.pad[0] + a * layout.dilation[0];
+      if (xPlane < 0 || xPlane >= layout.in[0]) continue;
+#pragma unroll UNROLLED
+      for (int b = 0; b < KERNEL_ROWS; ++b) {
+        const int xRow = row * layout.stride[1] - layout.pad[1] + b * layout.dilation[1];
+        if (xRow < 0 || xRow >= layout.in[1]) continue;
+        const Element* line = from + ((long long)xPlane * layout.in[1] + xRow) * layout.in[2] * layout.channels;
+        const Element* taps = with + (a * KERNEL_ROWS + b) * KERNEL_COLUMNS * layout.wTap;
+        Element weights[KERNEL_COLUMNS][PIECE];
+#pragma unroll UNROLLED_COLUMNS
+        for (int c = 0; c < KERNEL_COLUMNS; ++c) takePiece(weights[c], taps + c * layout.wTap, PIECE, true);
+        const int first = column * layout.stride[2] - layout.pad[2];
+#pragma unroll UNROLLED_COLUMNS
+        for (int c = 0; c < KERNEL_COLUMNS + kAcross - 1; ++c) {
+          const int xColumn = first + c * layout.dilation[2];
+          Element piece[PIECE] = {};
+          if (xColumn >= 0 && xColumn < layout.in[2])
+            takePiece(piece, line + (long long)xColumn * layout.channels, valid, isWhole);
+#pragma unroll
+          for (int j = 0; j < kAcross; ++j) {
+            if (c < j || c - j >= KERNEL_COLUMNS) continue;
+#pragma unroll
+            for (int e = 0; e < PIECE; ++e) sums[j][e] += (Sum)piece[e] * (Sum)weights[c - j][e];
+          }
+        }
+      }
+    }
+    const long long to = (item / layout.pieces / layout.lines * layout.out[2] + column) * layout.channels + channel;
+#pragma unroll
+    for (int j = 0; j < kAcross; ++j) {
+      if (column + j >= layout.out[2]) continue;
+      Element piece[PIECE];
+#pragma unroll
+      for (int e = 0; e < PIECE; ++e) {
+        const long long filter = channel + e, i = to + j * layout.channels + e;
+        Sum sum = sums[j][e];
+        if (e < valid) {
+          FINISH
+          piece[e] = (Element)(activated(sum, layout.activationAlpha, layout.activationBeta) LAST);
+        }
+      }
+      givePiece(y + to + j * layout.channels, piece, valid, isWhole);
+    }
   }
+}
+
+extern "C" __global__ void __launch_bounds__(256)
+    gpu_depthwise(const Layout layout, const Element* x, const Element* w ADDENDS, Element* y) {
+  convolve<1>(layout, x, w GIVEN, y);
+}
+extern "C" __global__ void __launch_bounds__(256)
+    gpu_depthwise_line(const Layout layout, const Element* x, const Element* w ADDENDS, Element* y) {
+  convolve<4>(layout, x, w GIVEN, y);
 }
 )";
 
-// Inputs of the convolution itself, by their number in the node.
-struct Operands {
-  size_t x = 0, weights = 1, bias = 2, residual = 3;
-
-  static Operands of(const Node& node) { return node.op() == "ExpandConv" ? Operands{0, 2, 4, SIZE_MAX} : Operands{}; }
-  std::vector<size_t> addends(const Node& node) const {
-    std::vector<size_t> present;
-    for (const size_t input : {bias, residual})
-      if (node.input(input)) present.push_back(input);
-    return present;
-  }
-};
-
 std::string convolutionText(const Node& node) {
-  const Operands operands = Operands::of(node);
-  const Addends addends(node, operands.bias, operands.residual);
+  const Addends addends(node, kBias, kResidual);
   return filledIn(kConvolution, {{"ADDENDS", addends.parameters}, {"FINISH", addends.before}, {"LAST", addends.after}});
 }
 
-std::string expansionText(const Node& node) {
-  const bool hasBias = node.input(3);
-  return filledIn(kExpansion,
-                  {{"BIAS", hasBias ? ", const Element* bias" : ""}, {"START", hasBias ? "(Sum)bias[filter]" : "0"}});
-}
-
-// Empty if an activation is unknown.
-std::string sourceFor(const Node& node, DType dtype) {
-  const bool expands = node.op() == "ExpandConv";
+// Empty if the activation is unknown.
+std::string sourceFor(const Node& node, DType dtype, const std::string& text) {
   const std::string activation = activationSource(readers::FusedActivation(node.attributes));
-  const std::string expansion =
-      expands ? activationSource(readers::FusedActivation(node.attributes, "expand_"), "expanded") : "\n";
-  if (activation.empty() || expansion.empty()) return "";
-  return concat(kernelFunctions(), typesSource(dtype), activation, expansion, "typedef ", expands ? "Sum" : "Element",
-                " Input;\n", expands ? expansionText(node) : std::string(), windowSource(isChannelsLast(node), false),
-                convolutionText(node));
+  return activation.empty() ? "" : concat(kernelFunctions(), typesSource(dtype), activation, text);
 }
 
 ConvolutionLayout layoutOf(const Node& node, const Shape& x, const Shape& w, const Shape& y) {
@@ -110,70 +158,150 @@ ConvolutionLayout layoutOf(const Node& node, const Shape& x, const Shape& w, con
           activation.beta};
 }
 
-void addConvolution(LaunchOp& op, const OpRequest& request, const Shape& x, size_t input) {
-  const Operands operands = Operands::of(request.node);
-  const Shape& y = request.outputs[0].shape;
-  op.addFirst(layoutOf(request.node, x, request.inputs[operands.weights].shape, y));
-  op.addInput(input);
-  op.addInput(operands.weights);
-  for (const size_t addend : operands.addends(request.node)) op.addInput(addend);
-  op.addOutput(0);
-  op.coverElements(y.count());
-}
-
 class PlacedConvolution final : public Placed {
  public:
   explicit PlacedConvolution(std::string source) : Placed(std::move(source), "gpu_conv") {}
 
   std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
-    auto op = std::make_unique<LaunchOp>(*this);
-    addConvolution(*op, request, request.inputs[0].shape, 0);
+    auto op = launchOf(*this, request);
+    const Shape& y = request.outputs[0].shape;
+    op->addFirst(layoutOf(request.node, request.inputs[0].shape, request.inputs[1].shape, y));
+    op->coverElements(y.count());
     return op;
   }
 };
 
-class PlacedExpansion final : public Placed {
+struct DepthwiseLayout {
+  int64_t images = 0, pieces = 0, xImage = 0, wTap = 0;
+  int32_t channels = 0, lines = 1, in[kMostWindowAxes] = {1, 1, 1}, out[kMostWindowAxes] = {1, 1, 1},
+          kernel[kMostWindowAxes] = {1, 1, 1}, stride[kMostWindowAxes] = {1, 1, 1},
+          dilation[kMostWindowAxes] = {1, 1, 1}, pad[kMostWindowAxes] = {};
+  float activationAlpha = 0, activationBeta = 0;
+};
+
+int64_t pieceOf(DType dtype) { return 16 / static_cast<int64_t>(sizeOf(dtype)); }
+int64_t paddedChannels(int64_t channels, DType dtype) {
+  return (channels + pieceOf(dtype) - 1) / pieceOf(dtype) * pieceOf(dtype);
+}
+
+// [tap, channel], each tap at a multiple of 16 bytes.
+Ref<Tensor> tapByTap(const Tensor& weights) {
+  const int64_t channels = weights.shape()[0], taps = weights.count() / channels;
+  const int64_t row = paddedChannels(channels, weights.dtype());
+  Ref<Tensor> packed = Tensor::allocate(weights.dtype(), {taps, row});
+  const size_t size = sizeOf(weights.dtype());
+  std::memset(packed->mutableData(), 0, packed->bytes());
+  auto* to = static_cast<std::byte*>(packed->mutableData());
+  const auto* from = weights.as<std::byte>();
+  for (int64_t c = 0; c < channels; ++c)
+    for (int64_t tap = 0; tap < taps; ++tap, from += size)
+      std::memcpy(to + static_cast<size_t>(tap * row + c) * size, from, size);
+  return packed;
+}
+
+class PlacedDepthwise final : public Placed {
  public:
-  PlacedExpansion(std::string source, DType dtype)
-      : Placed(std::move(source), {"gpu_conv", "gpu_expand"}),
-        sumBytes_(dtype == DType::Float64 ? sizeof(double) : sizeof(float)) {}
+  PlacedDepthwise(std::string source, DType dtype)
+      : Placed(std::move(source), {"gpu_depthwise", "gpu_depthwise_line"}), dtype_(dtype) {}
+
+  Ref<Tensor> packed(size_t input, const Tensor& weights) const override {
+    return input == 1 ? tapByTap(weights) : nullptr;
+  }
 
   std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
-    const Shape &x = request.inputs[0].shape, &w = request.inputs[1].shape;
-    Shape wide = x;
-    wide[wide.rank() - 1] = w[0];
-    auto ops = std::make_unique<SeveralOps>(*this, static_cast<size_t>(wide.count()) * sumBytes_);
-    const readers::FusedActivation activation(request.node.attributes, "expand_");
-    LaunchOp& expansion = ops->add(1);
-    for (const size_t input : {0, 1, 3})
-      if (request.has(input)) expansion.addInput(input);
-    expansion.addOutput(LaunchOp::kScratch);
-    for (const int64_t value : {wide.count(), w[1], w[0]}) expansion.addValue(value);
-    for (const float value : {activation.alpha, activation.beta}) expansion.addValue(value);
-    expansion.coverElements(wide.count());
-    addConvolution(ops->add(0), request, wide, LaunchOp::kScratch);
-    return ops;
+    DepthwiseLayout layout = layoutOf(request);
+    const int64_t pixels = layout.images * layout.out[0] * layout.out[1], all = pixels * layout.out[2] * layout.pieces;
+    const bool isLine = layout.stride[2] == 1 && layout.dilation[2] == 1 && all >= kManyPieces;
+    if (isLine) layout.lines = static_cast<int32_t>((layout.out[2] + kAcross - 1) / kAcross);
+    auto op = std::make_unique<LaunchOp>(*this, isLine);
+    op->addFirst(layout);
+    for (size_t i = 0; i < request.inputs.size(); ++i)
+      if (request.has(i)) op->addInput(i);
+    op->addOutput(0);
+    op->coverElements(pixels * layout.lines * layout.pieces);
+    return op;
   }
 
  private:
-  size_t sumBytes_;
+  static constexpr int64_t kAcross = 4;            // as in the kernel
+  static constexpr int64_t kManyPieces = 1 << 18;  // that fill a device with fewer threads, too
+
+  DepthwiseLayout layoutOf(const OpRequest& request) const {
+    const Shape &x = request.inputs[0].shape, &w = request.inputs[1].shape, &y = request.outputs[0].shape;
+    const auto in = imageAxes(x, true), out = imageAxes(y, true);
+    const auto windows = readers::readWindows(request.node.attributes, w.dims().subspan(2)).between(in, out);
+    const readers::FusedActivation activation(request.node.attributes);
+    DepthwiseLayout layout;
+    const size_t skipped = kMostWindowAxes - in.size();
+    const auto number = [](int64_t value) { return static_cast<int32_t>(value); };
+    for (size_t d = 0; d < in.size(); ++d) {
+      layout.in[skipped + d] = number(in[d]);
+      layout.out[skipped + d] = number(out[d]);
+      layout.kernel[skipped + d] = number(windows[d].size);
+      layout.stride[skipped + d] = number(windows[d].stride);
+      layout.dilation[skipped + d] = number(windows[d].dilation);
+      layout.pad[skipped + d] = number(windows[d].padBegin);
+    }
+    layout.images = x[0];
+    layout.channels = number(w[0]);
+    layout.wTap = paddedChannels(w[0], dtype_);
+    layout.pieces = layout.wTap / pieceOf(dtype_);
+    layout.xImage = x.product(1, x.rank());
+    layout.lines = layout.out[2];
+    layout.activationAlpha = activation.alpha;
+    layout.activationBeta = activation.beta;
+    return layout;
+  }
+
+  DType dtype_;
 };
+
+// With windows that are worth a kernel of their own. Sizes of images must be known to be those of 32 bits.
+bool isDepthwise(const Node& node) {
+  const Value* w = node.input(1);
+  if (!node.isOwn("Conv") || !w || !w->constant || !w->constant->hasContents()) return false;
+  const Shape& shape = w->constant->shape();
+  return shape.rank() >= 3 && shape.rank() <= 2 + kMostWindowAxes && shape[1] == 1 && shape[0] > 0 &&
+         readers::readGroups(node.attributes) == shape[0] && shape.back() <= kMostColumns &&
+         shape.product(2, shape.rank()) > 0;
+}
+
+bool ownsWeights(const Value& weights) {
+  return !weights.isOutput() && std::all_of(weights.uses.begin(), weights.uses.end(), [&](const Use& use) {
+    return use.index == 1 && use.node->graph == weights.graph && isDepthwise(*use.node);
+  });
+}
+
+Ref<Placed> placeDepthwise(const Node& node) {
+  if (!isDepthwise(node) || !ownsWeights(*node.input(1))) return nullptr;
+  const DType dtype = node.input(0)->type.dtype;
+  const Shape& w = node.input(1)->constant->shape();
+  const int64_t columns = w.back(), rows = w.rank() > 3 ? w[w.rank() - 2] : 1;
+  const Addends addends(node, kBias, kResidual);
+  const std::string text = filledIn(kDepthwise, {{"ADDENDS", addends.parameters},
+                                                 {"GIVEN", addends.given},
+                                                 {"FINISH", addends.before},
+                                                 {"LAST", addends.after},
+                                                 {"UNROLLED_COLUMNS", concat(columns + 3)},
+                                                 {"UNROLLED", concat(rows * columns <= kFewTaps ? rows : 1)},
+                                                 {"KERNEL_ROWS", concat(rows)},
+                                                 {"KERNEL_COLUMNS", concat(columns)}});
+  std::string source = sourceFor(node, dtype, concat(pieceSource(), text));
+  return source.empty() ? nullptr : makeRef<PlacedDepthwise>(std::move(source), dtype);
+}
 
 Ref<Placed> placeConvolution(const Node& node) {
   if (Ref<Placed> product = placeConvolutionProduct(node)) return product;
   const DType dtype = node.input(0)->type.dtype;
-  const Value* w = node.input(Operands::of(node).weights);
+  const Value* w = node.input(1);
   if (!isFloat(dtype) || !kernelType(dtype).element || !w || !w->type.ranked) return nullptr;
   if (w->type.rank() < 3 || w->type.rank() > 2 + kMostWindowAxes) return nullptr;
-  std::string source = sourceFor(node, dtype);
-  if (source.empty()) return nullptr;
-  if (node.op() == "ExpandConv") return makeRef<PlacedExpansion>(std::move(source), dtype);
-  return makeRef<PlacedConvolution>(std::move(source));
+  if (Ref<Placed> depthwise = placeDepthwise(node)) return depthwise;
+  std::string source = sourceFor(node, dtype, concat(windowSource(isChannelsLast(node), false), convolutionText(node)));
+  return source.empty() ? nullptr : makeRef<PlacedConvolution>(std::move(source));
 }
 
-constexpr PlaceRow kRows[] = {{"", "Conv", placeConvolution},
-                              {kMaxDomain, "Conv", placeConvolution},
-                              {kMaxDomain, "ExpandConv", placeConvolution}};
+constexpr PlaceRow kRows[] = {{"", "Conv", placeConvolution}, {kMaxDomain, "Conv", placeConvolution}};
 
 }  // namespace
 

@@ -36,6 +36,63 @@ extern "C" __global__ void gpu_pool(const Windows windows, const Element* x OUTP
 }
 )";
 
+// Channels last, without indices: a thread has a piece of a pixel's channels, and looks at no tap beyond the image.
+constexpr const char* kPoolPieces = R"(
+extern "C" __global__ void gpu_pool_pieces(const Windows windows, const Element* x OUTPUTS, long long channels, float power) {
+  const bool isWhole = channels % PIECE == 0 && isAligned(x) && isAligned(y);
+  const long long pieces = (channels + PIECE - 1) / PIECE, count = pieces > 0 ? windows.count / channels * pieces : 0;
+  EACH(item, count) {
+    const long long pixel = item / pieces, channel = (item - pixel * pieces) * PIECE, valid = channels - channel;
+    long long rest = pixel;
+    long long begin[3] = {0, 0, 0}, past[3] = {1, 1, 1}, low[3] = {0, 0, 0};
+    long long seen = 1;
+#pragma unroll
+    for (int d = 2; d >= 0; --d) {
+      if (d >= windows.rank) continue;
+      const long long whole = rest / windows.out[d], dilation = windows.dilation[d];
+      low[d] = (rest - whole * windows.out[d]) * windows.stride[d] - windows.pad[d];
+      rest = whole;
+      const long long ahead = windows.in[d] - low[d], padded = ahead + windows.padEnd[d];
+      begin[d] = low[d] < 0 ? (dilation - 1 - low[d]) / dilation : 0;
+      past[d] = ahead > 0 ? (ahead - 1) / dilation + 1 : 0;
+      if (past[d] > windows.kernel[d]) past[d] = windows.kernel[d];
+      const long long all = padded > 0 ? (padded - 1) / dilation + 1 : 0;
+      const long long inside = past[d] > begin[d] ? past[d] - begin[d] : 0;
+      seen *= INCLUDES_PADS ? (all < windows.kernel[d] ? all : windows.kernel[d]) : inside;
+    }
+    const Element* from = x + rest * windows.xBatch + channel;
+    Sum results[PIECE];
+#pragma unroll
+    for (int e = 0; e < PIECE; ++e) results[e] = START;
+    bool isFirst = true;
+    for (long long a = begin[0]; a < past[0]; ++a)
+      for (long long b = begin[1]; b < past[1]; ++b)
+#pragma unroll 3
+        for (long long c = begin[2]; c < past[2]; ++c) {
+          long long at = low[0] + a * windows.dilation[0];
+          if (windows.rank > 1) at = at * windows.in[1] + low[1] + b * windows.dilation[1];
+          if (windows.rank > 2) at = at * windows.in[2] + low[2] + c * windows.dilation[2];
+          Element piece[PIECE];
+          takePiece(piece, from + at * channels, valid, isWhole);
+#pragma unroll
+          for (int e = 0; e < PIECE; ++e) {
+            const Sum value = (Sum)piece[e];
+            Sum& result = results[e];
+            STEP
+          }
+          isFirst = false;
+        }
+    Element piece[PIECE];
+#pragma unroll
+    for (int e = 0; e < PIECE; ++e) {
+      const Sum result = results[e];
+      piece[e] = (Element)(RESULT);
+    }
+    givePiece(y + pixel * channels + channel, piece, valid, isWhole);
+  }
+}
+)";
+
 // In the order of the image, or of its transpose.
 constexpr const char* kIndex = R"(
 static inline __device__ long long indexOf(const Windows& windows, long long base, long long pixel) {
@@ -59,11 +116,12 @@ struct PoolRow {
   bool takesIntegers = false;
 };
 constexpr PoolRow kPools[] = {
-    {"MaxPool", "LEAST", "if (value > result || value != value || seen == 1) result = value, best = tap.pixel;",
-     "result", true},
+    {"MaxPool", "LEAST", "if (value > result || value != value || FIRST) result = value TAKEN;", "result", true},
     {"AveragePool", "(Sum)0", "result += value;", "seen > 0 ? result / (Sum)seen : (Sum)0"},
     {"LpPool", "(Sum)0", "result += pow(value < 0 ? -value : value, (Sum)power);", "pow(result, (Sum)1 / (Sum)power)"},
 };
+
+bool hasPieces(const Node& node) { return isChannelsLast(node) && node.output(0) && !node.output(1); }
 
 std::string sourceFor(const PoolRow& row, const Node& node, const readers::Pool& pool) {
   const auto flag = [](bool value) { return value ? "true" : "false"; };
@@ -78,7 +136,18 @@ std::string sourceFor(const PoolRow& row, const Node& node, const readers::Pool&
                                  {"START", row.start},
                                  {"INCLUDES_PADS", flag(pool.includesPads)},
                                  {"STEP", row.step},
-                                 {"STORE", store}}));
+                                 {"STORE", store},
+                                 {"FIRST", "seen == 1"},
+                                 {"TAKEN", ", best = tap.pixel"}}),
+                hasPieces(node)
+                    ? filledIn(concat(pieceSource(), kPoolPieces), {{"OUTPUTS", outputs},
+                                                                    {"START", row.start},
+                                                                    {"INCLUDES_PADS", flag(pool.includesPads)},
+                                                                    {"STEP", row.step},
+                                                                    {"RESULT", row.result},
+                                                                    {"FIRST", "isFirst"},
+                                                                    {"TAKEN", ""}})
+                    : std::string());
 }
 
 std::unique_ptr<OpKernel> createPool(const Placed& placed, const OpRequest& request) {
@@ -88,9 +157,17 @@ std::unique_ptr<OpKernel> createPool(const Placed& placed, const OpRequest& requ
   const auto in = imageAxes(x, isLast);
   const auto windows = readers::Pool(request.node.attributes, in.size()).windows.between(in, imageAxes(y, isLast));
   const auto power = static_cast<float>(readers::readPower(request.node.attributes));
-  auto op = launchOf(placed, request, isLast ? x.back() : x[1], power);
+  const bool isPieces = hasPieces(request.node);
+  const int64_t channels = isLast ? x.back() : x[1];
+  const int64_t piece = isPieces ? 16 / static_cast<int64_t>(sizeOf(request.inputs[0].dtype)) : 1;
+  auto op = std::make_unique<LaunchOp>(placed, isPieces);
+  op->addInput(0);
+  for (size_t i = 0; i < request.outputs.size(); ++i)
+    if (request.outputs[i].present()) op->addOutput(i);
+  op->addValue(channels);
+  op->addValue(power);
   op->addFirst(windowLayout(x, y, windows, isLast));
-  op->coverElements(y.count());
+  op->coverElements(y.count() / std::max<int64_t>(channels, 1) * ((channels + piece - 1) / piece));
   return op;
 }
 
@@ -101,6 +178,7 @@ Ref<Placed> placePool(const Node& node) {
   if (!isFloat(x.dtype) && !row.takesIntegers) return nullptr;
   const readers::Pool pool(node.attributes, static_cast<size_t>(x.rank() - 2));
   if (pool.windows.taps() > kMostTaps) return nullptr;
+  if (hasPieces(node)) return placedAs(sourceFor(row, node, pool), {"gpu_pool", "gpu_pool_pieces"}, createPool);
   return placedAs(sourceFor(row, node, pool), {"gpu_pool"}, createPool);
 }
 

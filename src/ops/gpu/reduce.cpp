@@ -23,6 +23,7 @@ struct Layout {
 };
 
 static inline __device__ long long offsetOf(long long index, long long rank, const long long* dims, const long long* strides) {
+  if (rank == 1) return index * strides[0];
   long long offset = 0;
   for (long long d = rank - 1; d >= 0; --d) {
     const long long whole = index / dims[d];
@@ -56,6 +57,48 @@ extern "C" __global__ void gpu_reduce(const Layout layout, const Element* in, El
     }
     sum = joined<Join>(sum, shared);
     if (threadIdx.x == 0) out[result] = (Element)(FINISH);
+  }
+}
+)";
+
+// Elements of one result lie apart, those of neighbouring results together: eight of these, 32 bytes of float32, by
+// a part of the elements for each thread.
+constexpr const char* kReduceAcross = R"(
+template <class Combine>
+static inline __device__ Sum joinedAcross(Sum mine, Sum* shared) {
+  __syncthreads();
+  shared[threadIdx.x] = mine;
+  for (int half = blockDim.x / 2; half >= 8; half /= 2) {
+    __syncthreads();
+    if (threadIdx.x < half) shared[threadIdx.x] = Combine::of(shared[threadIdx.x], shared[threadIdx.x + half]);
+  }
+  __syncthreads();
+  return shared[threadIdx.x % 8];
+}
+extern "C" __global__ void __launch_bounds__(1024)
+    gpu_reduce_across(const Layout layout, const Element* in, Element* out) {
+  __shared__ Sum shared[1024];
+  const long long groups = (layout.results + 7) / 8, step = layout.strides[0];
+  EACH_ROW(group, groups) {
+    const long long result = group * 8 + threadIdx.x % 8;
+    const bool isThere = result < layout.results;
+    const Element* from = in + offsetOf(isThere ? result : 0, layout.keptRank, layout.keptDims, layout.keptStrides);
+    const long long count = isThere ? layout.count : 0;
+    Sum shift = 0;
+    if (SHIFTS) {
+      Sum most = LEAST;
+      for (long long i = threadIdx.x / 8; i < count; i += blockDim.x / 8) most = Largest::of(most, (Sum)from[i * step]);
+      most = joinedAcross<Largest>(most, shared);
+      shift = most - most == (Sum)0 ? most : (Sum)0;
+    }
+    Sum sum = START;
+#pragma unroll 8
+    for (long long i = threadIdx.x / 8; i < count; i += blockDim.x / 8) {
+      const Sum x = (Sum)from[i * step];
+      sum = Join::of(sum, (MAP));
+    }
+    sum = joinedAcross<Join>(sum, shared);
+    if (isThere && threadIdx.x < 8) out[result] = (Element)(FINISH);
   }
 }
 )";
@@ -98,7 +141,7 @@ std::string sourceFor(const ReduceRow& row, DType dtype) {
   return max::concat(typesSource(dtype == DType::Bool ? DType::UInt8 : dtype), rowSource(), limitsSource(dtype),
                      "#define START ", row.start, "\ntypedef ", row.join, " Join;\n#define SHIFTS ",
                      row.op == "ReduceLogSumExp" ? "true" : "false", "\n#define MAP ", row.map, "\n#define FINISH ",
-                     row.finish, "\n", kLayout, kReduce);
+                     row.finish, "\n", kLayout, kReduce, kReduceAcross);
 }
 
 std::unique_ptr<OpKernel> createReduce(const Placed& placed, const OpRequest& request) {
@@ -108,9 +151,16 @@ std::unique_ptr<OpKernel> createReduce(const Placed& placed, const OpRequest& re
   ReduceLayout layout;
   for (int i = 0; i < shape.rank(); ++i)
     if (shape[i] != 1) layout.add(shape[i], strides[i], reduction->reduced[static_cast<size_t>(i)]);
-  auto op = launchOf(placed, request);
+  const bool isAcross = layout.rank == 1 && layout.strides[0] > 1 && layout.keptRank > 0 &&
+                        layout.keptStrides[layout.keptRank - 1] == 1 && layout.results >= 8;
+  auto op = std::make_unique<LaunchOp>(placed, isAcross);
+  op->addInput(0);
+  op->addOutput(0);
   op->addFirst(layout);
-  op->coverRows(layout.results);
+  if (isAcross)
+    op->setGrid(std::min<int64_t>((layout.results + 7) / 8, 65536), 1, 1, layout.count >= 1024 ? 1024 : 256);
+  else
+    op->coverRows(layout.results);
   return op;
 }
 
@@ -121,7 +171,7 @@ Ref<Placed> placeReduce(const Node& node) {
       (!isFloat(dtype) && !row->takesIntegers))
     return nullptr;
   if (!isKnownToPlan(node, 1)) return nullptr;
-  return placedAs(sourceFor(*row, dtype), {"gpu_reduce"}, createReduce, 1);
+  return placedAs(sourceFor(*row, dtype), {"gpu_reduce", "gpu_reduce_across"}, createReduce, 1);
 }
 
 // MeanVarianceNormalization, a block for the elements that share a mean.

@@ -22,14 +22,12 @@ struct Smallest {
 // Of all threads, in a fixed order, so that results are the same each time.
 template <class Join>
 static inline __device__ Sum joined(Sum mine, Sum* shared) {
+#pragma unroll
+  for (int apart = 16; apart > 0; apart /= 2) mine = Join::of(mine, __shfl_xor_sync(0xffffffffu, mine, apart));
   __syncthreads();
-  shared[threadIdx.x] = mine;
+  if (threadIdx.x % 32 == 0) shared[threadIdx.x / 32] = mine;
   __syncthreads();
-  for (int half = 64; half > 0; half /= 2) {
-    if (threadIdx.x < half) shared[threadIdx.x] = Join::of(shared[threadIdx.x], shared[threadIdx.x + half]);
-    __syncthreads();
-  }
-  return shared[0];
+  return Join::of(Join::of(shared[0], shared[1]), Join::of(shared[2], shared[3]));
 }
 )";
 

@@ -33,14 +33,78 @@ extern "C" __global__ void gpu_softmax(const Element* in, Element* out, long lon
 }
 )";
 
+// Lines with others between their elements: a thread for each.
+constexpr const char* kSoftmaxAcross = R"(
+extern "C" __global__ void gpu_softmax_across(const Element* in, Element* out, long long lines, long long size,
+                                              long long inner) {
+  EACH(line, lines) {
+    const long long first = line / inner * size * inner + line % inner;
+    Sum most = -(Sum)INFINITY, sum = 0;
+#pragma unroll 4
+    for (long long i = 0; i < size; ++i) most = Largest::of(most, (Sum)in[first + i * inner]);
+#pragma unroll 4
+    for (long long i = 0; i < size; ++i) sum += exp((Sum)in[first + i * inner] - most);
+#pragma unroll 4
+    for (long long i = 0; i < size; ++i) {
+      const Sum x = (Sum)in[first + i * inner] - most;
+      out[first + i * inner] = (Element)(RESULT);
+    }
+  }
+}
+)";
+
 // SUBTRACTS: the mean goes first. Of `groups` rows after each other, each has `step` scales, one for `inner` elements.
+// Short rows with scales of their own stay in registers.
 constexpr const char* kNorm = R"(
 extern "C" __global__ void gpu_norm(const Element* in PARAMETERS, long long rows, long long size, float epsilon,
                                     long long groups, long long step, long long inner) {
   __shared__ Sum shared[128];
+  const int kKept = 4;
+  const bool isShort = groups == 1 && inner == 1 && size % PIECE == 0 && size <= kKept * 128 * PIECE && isAligned(in)
+      ALIGNED;
   EACH_ROW(row, rows) {
     const long long first = row * size;
     Sum mean = 0, squares = 0;
+    if (isShort) {
+      Sum kept[kKept][PIECE];
+#pragma unroll
+      for (int k = 0; k < kKept; ++k) {
+        const long long i = (threadIdx.x + 128 * k) * PIECE;
+        if (i >= size) continue;
+        Element piece[PIECE];
+        takePiece(piece, in + first + i, PIECE, true);
+#pragma unroll
+        for (int e = 0; e < PIECE; ++e) kept[k][e] = (Sum)piece[e];
+        TAKE_RESIDUAL
+#pragma unroll
+        for (int e = 0; e < PIECE; ++e) mean += kept[k][e];
+      }
+      mean = SUBTRACTS ? joined<Total>(mean, shared) / (Sum)size : (Sum)0;
+#pragma unroll
+      for (int k = 0; k < kKept; ++k) {
+        if ((threadIdx.x + 128 * k) * PIECE >= size) continue;
+#pragma unroll
+        for (int e = 0; e < PIECE; ++e) squares += (kept[k][e] - mean) * (kept[k][e] - mean);
+      }
+      const Sum factor = (Sum)1 / sqrt(joined<Total>(squares, shared) / (Sum)size + (Sum)epsilon);
+#pragma unroll
+      for (int k = 0; k < kKept; ++k) {
+        const long long at = (threadIdx.x + 128 * k) * PIECE;
+        if (at >= size) continue;
+        Element piece[PIECE], scales[PIECE] TAKEN_BIAS;
+        STORE_PIECE
+        takePiece(scales, scale + at, PIECE, true);
+        TAKE_BIAS
+#pragma unroll
+        for (int e = 0; e < PIECE; ++e)
+          piece[e] = (Element)((kept[k][e] - mean) * factor * (Sum)scales[e] BIAS_PIECE);
+        givePiece(out + first + at, piece, PIECE, true);
+      }
+      if (threadIdx.x == 0) {
+        MOMENTS
+      }
+      continue;
+    }
     if (SUBTRACTS) {
       for (long long i = threadIdx.x; i < size; i += 128) mean += VALUE;
       mean = joined<Total>(mean, shared) / (Sum)size;
@@ -63,25 +127,33 @@ extern "C" __global__ void gpu_norm(const Element* in PARAMETERS, long long rows
 }
 )";
 
-std::string withTypes(DType dtype, const std::string& text) { return concat(typesSource(dtype), rowSource(), text); }
+std::string withTypes(DType dtype, const std::string& text) {
+  return concat(typesSource(dtype), pieceSource(), rowSource(), text);
+}
+
+constexpr int64_t kManyLines = 32;  // side by side, so that threads beside each other read memory that is, too
 
 class PlacedSoftmax final : public Placed {
  public:
   PlacedSoftmax(DType dtype, bool isLogarithm)
-      : Placed(
-            concat("#define RESULT ", isLogarithm ? "x - log(sum)" : "exp(x) / sum", "\n", withTypes(dtype, kSoftmax)),
-            "gpu_softmax") {}
+      : Placed(concat("#define RESULT ", isLogarithm ? "x - log(sum)" : "exp(x) / sum", "\n",
+                      withTypes(dtype, concat(kSoftmax, kSoftmaxAcross))),
+               {"gpu_softmax", "gpu_softmax_across"}) {}
 
   std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
     const Shape& shape = request.inputs[0].shape;
     const int axis = readers::readAxis(request.node.attributes, -1, shape.rank());
     const int64_t outer = shape.product(0, axis), size = shape.rank() ? shape[axis] : 1;
     const int64_t inner = shape.product(std::min(axis + 1, shape.rank()), shape.rank());
-    auto op = std::make_unique<LaunchOp>(*this);
+    const bool isAcross = inner >= kManyLines;
+    auto op = std::make_unique<LaunchOp>(*this, isAcross);
     op->addInput(0);
     op->addOutput(0);
     for (const int64_t value : {outer * inner, size, inner}) op->addValue(value);
-    op->coverRows(outer * inner);
+    if (isAcross)
+      op->coverElements(outer * inner);
+    else
+      op->coverRows(outer * inner);
     return op;
   }
 };
@@ -104,10 +176,20 @@ constexpr NormRow kNorms[] = {{"", "LayerNormalization", true, 1},
                               {"", "InstanceNormalization", true, 1, true},
                               {"", "GroupNormalization", true, 1, true}};
 
+constexpr const char* kTakeResidual = R"(takePiece(piece, residual + first + i, PIECE, true);
+#pragma unroll
+        for (int e = 0; e < PIECE; ++e) kept[k][e] += (Sum)piece[e];)";
+constexpr const char* kStorePiece = R"(
+#pragma unroll
+        for (int e = 0; e < PIECE; ++e) piece[e] = (Element)kept[k][e];
+        givePiece(total + first + at, piece, PIECE, true);)";
+
 std::string normSource(const NormRow& row, const Node& node, DType dtype) {
   const bool hasResidual = row.scale == 2, hasBias = node.input(row.scale + 1),
              storesSum = hasResidual && node.output(1);
   std::string parameters = hasResidual ? ", const Element* residual" : "";
+  const std::string aligned = concat(hasResidual ? "&& isAligned(residual) " : "", hasBias ? "&& isAligned(bias) " : "",
+                                     storesSum ? "&& isAligned(total) " : "", "&& isAligned(scale) && isAligned(out)");
   parameters += ", const Element* scale";
   if (hasBias) parameters += ", const Element* bias";
   parameters += ", Element* out";
@@ -124,6 +206,12 @@ std::string normSource(const NormRow& row, const Node& node, DType dtype) {
   return withTypes(dtype, filledIn(kNorm, {{"PARAMETERS", parameters},
                                            {"VALUE", hasResidual ? "((Sum)in[first + i] + (Sum)residual[first + i])"
                                                                  : "(Sum)in[first + i]"},
+                                           {"ALIGNED", aligned},
+                                           {"TAKE_RESIDUAL", hasResidual ? kTakeResidual : ""},
+                                           {"TAKEN_BIAS", hasBias ? ", biases[PIECE]" : ""},
+                                           {"TAKE_BIAS", hasBias ? "takePiece(biases, bias + at, PIECE, true);" : ""},
+                                           {"BIAS_PIECE", hasBias ? "+ (Sum)biases[e]" : ""},
+                                           {"STORE_PIECE", storesSum ? kStorePiece : ""},
                                            {"BIAS", hasBias ? "+ (Sum)bias[at]" : ""},
                                            {"MOMENTS", moments},
                                            {"STORE", storesSum ? "total[first + i] = (Element)x;" : ""},

@@ -14,6 +14,31 @@ constexpr const char* kLoops = R"(
 #define EACH_ROW(row, count) for (long long row = blockIdx.x; row < (count); row += gridDim.x)
 )";
 
+constexpr const char* kPieces = R"(
+#define PIECE (16 / (int)sizeof(Element))
+static inline __device__ void takePiece(Element (&piece)[PIECE], const Element* from, long long valid, bool isWhole) {
+  if (isWhole) {
+    const uint4 memory = *(const uint4*)from;
+    memcpy(piece, &memory, 16);
+  } else {
+#pragma unroll
+    for (int i = 0; i < PIECE; ++i) piece[i] = i < valid ? from[i] : Element(0.0f);
+  }
+}
+static inline __device__ void givePiece(Element* to, const Element (&piece)[PIECE], long long valid, bool isWhole) {
+  if (isWhole) {
+    uint4 memory;
+    memcpy(&memory, piece, 16);
+    *(uint4*)to = memory;
+  } else {
+#pragma unroll
+    for (int i = 0; i < PIECE; ++i)
+      if (i < valid) to[i] = piece[i];
+  }
+}
+static inline __device__ bool isAligned(const void* address) { return (size_t)address % 16 == 0; }
+)";
+
 }  // namespace
 
 KernelType kernelType(DType dtype) {
@@ -52,6 +77,8 @@ std::string typesSource(DType dtype) {
   return concat("#include \"max_half.h\"\n#include <cmath>\ntypedef ", type.element, " Element;\ntypedef ",
                 type.accumulator, " Sum;\n", kLoops);
 }
+
+const char* pieceSource() { return kPieces; }
 
 std::string movedSource(DType dtype) { return concat("typedef ", movedType(sizeOf(dtype)), " Element;\n", kLoops); }
 

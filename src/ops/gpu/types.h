@@ -21,6 +21,10 @@ KernelType kernelType(DType dtype);
 // elementSource().
 std::string typesSource(DType dtype);
 
+// What follows typesSource() where kernels work on pieces of 16 bytes, PIECE elements: takePiece() and givePiece(), of
+// which `valid` elements count, and which are whole where `isWhole`: all of them count, and lie at a multiple of 16.
+const char* pieceSource();
+
 // What kernels that only move elements begin with: `Element`, and EACH(i, count), the loop of a thread over its share
 // of `count` elements. EACH_ROW(row, count) is that of a block over its rows.
 std::string movedSource(DType dtype);
