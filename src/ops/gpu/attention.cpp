@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.Attention: a block goes through the keys once, with running maxima and sums. It has 64 queries, which the chip's
-// matrix instructions multiply, or one, where there are few or a head is large.
+// matrix instructions multiply, or one, where there are few or a head is large; then a block may have a part of the
+// keys, and a second kernel joins the parts.
 #include "graph/readers/attention.h"
 
 #include <algorithm>
 
 #include "base/error.h"
-#include "ops/gpu/launch.h"
 #include "ops/gpu/product_source.h"
+#include "ops/gpu/several.h"
 #include "ops/gpu/types.h"
 
 namespace max {
@@ -16,14 +17,16 @@ namespace {
 
 constexpr int32_t kThreads = 128;
 constexpr int64_t kMostBlocks = 65536;
-constexpr int64_t kMostSize = 512;   // of a head's values: four for each thread
-constexpr int64_t kFewQueries = 16;  // for which a tile would be mostly empty
+constexpr int64_t kMostSize = 512;     // of a head's values: four for each thread
+constexpr int64_t kManyBlocks = 1024;  // of parts of the keys, which fill any device
+constexpr int64_t kFewQueries = 16;    // for which a tile would be mostly empty
 constexpr int64_t kTileWidths[] = {64, 128};
 
 constexpr const char* kAttention = R"(
 struct Layout {
   long long rows, heads, queries, keys, group, size, width;
   long long q[4], k[4], v[4], out[4], mask[4];  // strides: batch, head, position, element; of the mask the key last
+  long long parts, perPart;                     // of the keys
   float scale;
   int zeroesMasked;
 };
@@ -87,6 +90,133 @@ extern "C" __global__ void gpu_attention(const Layout layout, const Element* q, 
       if (d >= layout.width) continue;
       const float result = layout.zeroesMasked && most == -INFINITY ? 0.0f : sums[i] / total;
       out[b * layout.out[0] + h * layout.out[1] + s * layout.out[2] + d * layout.out[3]] = (Element)result;
+    }
+  }
+}
+
+// Of the query, four keys, 16 apart, and this thread's share of a head.
+static inline __device__ void multiplyKeys(const Layout& layout, const Element* keys, const float* asked,
+                                           long long first, long long end, float (&products)[4]) {
+  const int kPiece = 16 / (int)sizeof(Element), within = threadIdx.x % 8, group = threadIdx.x / 8;
+  const bool lieSo = isAligned(keys, layout.k[2]);
+  for (int d = within * kPiece; d < layout.size; d += 8 * kPiece) {
+    Element pieces[4][16 / sizeof(Element)];
+#pragma unroll
+    for (int j = 0; j < 4; ++j) {
+      const long long t = first + group + 16 * j;
+      takePiece(pieces[j], keys + t * layout.k[2] + d, t < end ? layout.size - d : 0, lieSo);
+    }
+#pragma unroll
+    for (int j = 0; j < 4; ++j)
+#pragma unroll
+      for (int i = 0; i < kPiece; ++i) products[j] += asked[d + i] * (float)pieces[j][i];
+  }
+}
+
+// One query and a part of the keys, where heads lie together: its maximum, total and sums go to `partial`, or the result
+// to `out` if there is one part. Eight threads multiply a key by the query, four keys at a time.
+extern "C" __global__ void __launch_bounds__(128)
+    gpu_attention_part(const Layout layout, const Element* q, const Element* k, const Element* v MORE, float* partial,
+                       Element* out) {
+  const int kPiece = 16 / (int)sizeof(Element), kKeys = 64;
+  __shared__ float asked[512], scores[kKeys], weights[kKeys], gathered[128 * kPiece];
+  const int lane = threadIdx.x % 32, within = threadIdx.x % 8, group = threadIdx.x / 8;
+  int across = 1;  // threads side by side have a row of values
+  while (across * kPiece < layout.width) across *= 2;
+  const int column = (int)threadIdx.x % across * kPiece;
+  for (long long number = blockIdx.x; number < layout.rows * layout.parts; number += gridDim.x) {
+    const long long row = number / layout.parts, part = number - row * layout.parts;
+    const long long s = row % layout.queries, h = row / layout.queries % layout.heads,
+                    b = row / layout.queries / layout.heads;
+    const Element* query = q + b * layout.q[0] + h * layout.q[1] + s * layout.q[2];
+    const Element* keys = k + b * layout.k[0] + h / layout.group * layout.k[1];
+    const Element* values = v + b * layout.v[0] + h / layout.group * layout.v[1];
+    const bool valuesLieSo = isAligned(values, layout.v[2]);
+    const long long begin = part * layout.perPart, past = begin + layout.perPart;
+    const long long end = past < layout.keys ? past : layout.keys;
+    float sums[kPiece] = {}, most = -INFINITY, total = 0;
+    if (part == 0) {
+      SINK
+    }
+    __syncthreads();
+    for (int d = threadIdx.x; d < 512; d += 128) asked[d] = d < layout.size ? (float)query[d] : 0.0f;
+    __syncthreads();
+    for (long long first = begin; first < end; first += kKeys) {
+      float products[4] = {};
+      multiplyKeys(layout, keys, asked, first, end, products);
+#pragma unroll
+      for (int j = 0; j < 4; ++j) {
+        for (int apart = 4; apart > 0; apart /= 2) products[j] += __shfl_xor_sync(0xffffffffu, products[j], apart);
+        const long long t = first + group + 16 * j;
+        float score = -INFINITY;
+        if (within == 0 && t < end) {
+          score = products[j] * layout.scale;
+          MASK
+        }
+        if (within == 0) scores[group + 16 * j] = score;
+      }
+      __syncthreads();
+      const float low = scores[lane], high = scores[lane + 32];
+      float now = largest(low, high);
+      for (int apart = 16; apart > 0; apart /= 2) now = largest(now, __shfl_xor_sync(0xffffffffu, now, apart));
+      now = largest(most, now);
+      const float factor = most == now ? 1.0f : expf(most - now);
+      const float lowWeight = low == -INFINITY ? 0.0f : expf(low - now);
+      const float highWeight = high == -INFINITY ? 0.0f : expf(high - now);
+      if (threadIdx.x < 32) weights[lane] = lowWeight, weights[lane + 32] = highWeight;
+      float weight = lowWeight + highWeight;
+      for (int apart = 16; apart > 0; apart /= 2) weight += __shfl_xor_sync(0xffffffffu, weight, apart);
+      total = total * factor + weight;
+      most = now;
+      __syncthreads();
+#pragma unroll
+      for (int i = 0; i < kPiece; ++i) sums[i] *= factor;
+      const int count = end - first < kKeys ? (int)(end - first) : kKeys;
+#pragma unroll 4
+      for (int j = threadIdx.x / across; j < count; j += 128 / across) {
+        Element piece[kPiece];
+        takePiece(piece, values + (first + j) * layout.v[2] + column, layout.width - column, valuesLieSo);
+#pragma unroll
+        for (int i = 0; i < kPiece; ++i) sums[i] += weights[j] * (float)piece[i];
+      }
+    }
+#pragma unroll
+    for (int i = 0; i < kPiece; ++i) gathered[threadIdx.x * kPiece + i] = sums[i];
+    __syncthreads();
+    for (long long d = threadIdx.x; d < layout.width; d += 128) {
+      float sum = 0;
+      for (int i = 0; i < 128 / across; ++i) sum += gathered[i * across * kPiece + d];
+      if (layout.parts > 1)
+        partial[number * (layout.width + 2) + 2 + d] = sum;
+      else
+        out[b * layout.out[0] + h * layout.out[1] + s * layout.out[2] + d * layout.out[3]] =
+            (Element)(layout.zeroesMasked && most == -INFINITY ? 0.0f : sum / total);
+    }
+    if (layout.parts > 1 && threadIdx.x == 0) {
+      partial[number * (layout.width + 2)] = most;
+      partial[number * (layout.width + 2) + 1] = total;
+    }
+  }
+}
+
+// The parts of a row, in their order.
+extern "C" __global__ void gpu_attention_join(const Layout layout, const float* partial, Element* out) {
+  for (long long row = blockIdx.x; row < layout.rows; row += gridDim.x) {
+    const long long s = row % layout.queries, h = row / layout.queries % layout.heads,
+                    b = row / layout.queries / layout.heads, step = layout.width + 2;
+    const float* parts = partial + row * layout.parts * step;
+    float most = -INFINITY, total = 0;
+    for (long long part = 0; part < layout.parts; ++part) most = largest(most, parts[part * step]);
+    const auto factorOf = [&](long long part) {
+      return parts[part * step] == most ? 1.0f : expf(parts[part * step] - most);
+    };
+    for (long long part = 0; part < layout.parts; ++part) total += parts[part * step + 1] * factorOf(part);
+    for (long long d = threadIdx.x; d < layout.width; d += blockDim.x) {
+      float sum = 0;
+#pragma unroll 4
+      for (long long part = 0; part < layout.parts; ++part) sum += parts[part * step + 2 + d] * factorOf(part);
+      out[b * layout.out[0] + h * layout.out[1] + s * layout.out[2] + d * layout.out[3]] =
+          (Element)(layout.zeroesMasked && most == -INFINITY ? 0.0f : sum / total);
     }
   }
 }
@@ -225,6 +355,7 @@ extern "C" __global__ void __launch_bounds__(128)
 struct AttentionLayout {
   int64_t rows = 0, heads = 0, queries = 0, keys = 0, group = 1, size = 0, width = 0;
   int64_t q[4] = {}, k[4] = {}, v[4] = {}, out[4] = {}, mask[4] = {};
+  int64_t parts = 1, perPart = 0;
   float scale = 1;
   int32_t zeroesMasked = 0;
 };
@@ -272,27 +403,61 @@ void setStrides(int64_t (&strides)[4], const Shape& shape, const readers::HeadLa
 // Whether tiles can be read from the tensors, whose heads lie together.
 bool liesInRows(const AttentionLayout& layout) { return layout.q[3] == 1 && layout.k[3] == 1 && layout.v[3] == 1; }
 
+// The kernels, by their number.
+enum AttentionKernel : size_t { kOneByOne, kPart, kJoin, kTile };
+
 class PlacedAttention final : public Placed {
  public:
   explicit PlacedAttention(const Node& node)
-      : Placed(sourceFor(node), tileWidthOf(node) > 0
-                                    ? std::initializer_list<const char*>{"gpu_attention", "gpu_attention_tile"}
-                                    : std::initializer_list<const char*>{"gpu_attention"}) {}
+      : Placed(sourceFor(node),
+               tileWidthOf(node) > 0
+                   ? std::initializer_list<const char*>{"gpu_attention", "gpu_attention_part", "gpu_attention_join",
+                                                        "gpu_attention_tile"}
+                   : std::initializer_list<const char*>{"gpu_attention", "gpu_attention_part", "gpu_attention_join"}) {}
 
   std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
-    const AttentionLayout layout = layoutOf(request);
-    const bool hasTiles = kernels().size() > 1 && layout.queries >= kFewQueries && liesInRows(layout);
-    auto op = std::make_unique<LaunchOp>(*this, hasTiles);
-    op->addFirst(layout);
+    AttentionLayout layout = layoutOf(request);
+    if (kernels().size() > kTile && layout.queries >= kFewQueries && liesInRows(layout)) {
+      const int64_t blocks = layout.rows / layout.queries * ((layout.queries + 63) / 64);
+      return launch(request, layout, kTile, blocks);
+    }
+    if (!liesInRows(layout) || layout.size > kMostSize) return launch(request, layout, kOneByOne, layout.rows);
+    const int64_t parts =
+        std::clamp<int64_t>(kManyBlocks / std::max<int64_t>(layout.rows, 1), 1, (layout.keys + 63) / 64 + 1);
+    layout.perPart = std::max<int64_t>((layout.keys + parts - 1) / parts + 63, 64) / 64 * 64;
+    layout.parts = std::max<int64_t>((layout.keys + layout.perPart - 1) / layout.perPart, 1);
+    const bool isSplit = layout.parts > 1;
+    const size_t bytes = static_cast<size_t>(layout.rows * layout.parts * (layout.width + 2)) * sizeof(float);
+    auto ops = std::make_unique<SeveralOps>(*this, isSplit ? bytes : 0);
+    LaunchOp& part = ops->add(kPart);
+    addOperands(part, request, layout);
+    part.addOutput(LaunchOp::kScratch);
+    part.addOutput(0);
+    part.setGrid(std::clamp<int64_t>(layout.rows * layout.parts, 1, kMostBlocks), 1, 1, kThreads);
+    if (!isSplit) return ops;
+    LaunchOp& join = ops->add(kJoin);
+    join.addFirst(layout);
+    join.addInput(LaunchOp::kScratch);
+    join.addOutput(0);
+    join.setGrid(std::clamp<int64_t>(layout.rows, 1, kMostBlocks), 1, 1, kThreads);
+    return ops;
+  }
+
+ private:
+  static void addOperands(LaunchOp& op, const OpRequest& request, const AttentionLayout& layout) {
+    op.addFirst(layout);
     for (size_t i = 0; i < request.inputs.size(); ++i)
-      if (request.has(i)) op->addInput(i);
+      if (request.has(i)) op.addInput(i);
+  }
+  std::unique_ptr<OpKernel> launch(const OpRequest& request, const AttentionLayout& layout, AttentionKernel kernel,
+                                   int64_t blocks) const {
+    auto op = std::make_unique<LaunchOp>(*this, kernel);
+    addOperands(*op, request, layout);
     op->addOutput(0);
-    const int64_t blocks = hasTiles ? layout.rows / layout.queries * ((layout.queries + 63) / 64) : layout.rows;
     op->setGrid(std::clamp<int64_t>(blocks, 1, kMostBlocks), 1, 1, kThreads);
     return op;
   }
 
- private:
   static AttentionLayout layoutOf(const OpRequest& request) {
     const readers::Attention attention(request.node.attributes);
     const Shape &q = request.inputs[0].shape, &k = request.inputs[1].shape, &v = request.inputs[2].shape;
