@@ -35,8 +35,8 @@ static MaxGraphValue* add(MaxGraph* graph, const char* op, const MaxAttributes* 
   return made;
 }
 
-/* A product alone, one in half precision, a batch of them, and one with a bias, transposed factors and an activation.
- */
+/* A product alone, one in half precision, a batch of them, one with a bias, transposed factors and Relu, one with a
+   residual, and one with an activation that the library lacks. */
 static MaxModel* compile_on(MaxSession* session, int64_t side) {
   MaxGraph* graph = NULL;
   CHECK(maxGraphCreate("products", &graph));
@@ -68,6 +68,11 @@ static MaxModel* compile_on(MaxSession* session, int64_t side) {
   CHECK(maxGraphAddOutput(graph, add(graph, "MatMul", NULL, x, x, NULL), "batch"));
   MaxGraphValue* whole = add(graph, "Gemm", turned, matrix, add(graph, "Neg", NULL, matrix, NULL, NULL), bias);
   CHECK(maxGraphAddOutput(graph, add(graph, "Relu", NULL, whole, NULL, NULL), "whole"));
+  MaxGraphValue* positive = add(graph, "Abs", NULL, matrix, NULL, NULL);
+  MaxGraphValue* raised = add(graph, "Add", NULL, add(graph, "MatMul", NULL, positive, matrix, NULL), bias, NULL);
+  CHECK(maxGraphAddOutput(graph, add(graph, "Add", NULL, raised, matrix, NULL), "residual"));
+  MaxGraphValue* bent = add(graph, "Add", NULL, add(graph, "MatMul", NULL, matrix, positive, NULL), bias, NULL);
+  CHECK(maxGraphAddOutput(graph, add(graph, "Sigmoid", NULL, bent, NULL, NULL), "activation"));
   MaxModel* model = NULL;
   CHECK(maxModelCompile(session, graph, NULL, &model));
   maxAttributesRelease(half);
@@ -79,7 +84,7 @@ static MaxModel* compile_on(MaxSession* session, int64_t side) {
   return model;
 }
 
-enum { OUTPUTS = 4 };
+enum { OUTPUTS = 6 };
 
 static MaxStatus run(const MaxModel* model, MaxDevice* device, int64_t side, MaxBuffer** outputs) {
   static float numbers[BATCH * SIDE * SIDE];

@@ -46,13 +46,19 @@ int multiply(const FakeProduct& product) {
     };
     const unsigned char *a = view(product.a), *b = view(product.b);
     unsigned char* d = view(product.d);
+    const FakeMatrix biases = {product.bias, product.d.type, product.d.rows, 1, product.d.rows, product.biasDistance};
+    const unsigned char* bias = product.bias ? view(biases) : nullptr;
+    const unsigned char* c = product.c.address ? view(product.c) : nullptr;
     for (int64_t column = 0; column < product.d.columns; ++column)
       for (int64_t row = 0; row < product.d.rows; ++row) {
         float sum = 0;
         for (int64_t k = 0; k < depth; ++k)
           sum += (product.transposesA ? elementAt(product.a, a, k, row) : elementAt(product.a, a, row, k)) *
                  (product.transposesB ? elementAt(product.b, b, column, k) : elementAt(product.b, b, k, column));
-        store(product.d, d, row, column, sum);
+        sum *= product.alpha;
+        if (c) sum += elementAt(product.c, c, row, column);
+        if (bias) sum += elementAt(biases, bias, row, 0);
+        store(product.d, d, row, column, product.rectifies && sum < 0 ? 0 : sum);
       }
   }
   return kOk;
@@ -75,6 +81,10 @@ FAKE_API int fakeGpuMultiply(void* handle, const FakeProduct* given) {
   if (!stream) return kInvalidHandle;
   std::vector<Access> accesses = {accessOf(product.a, product.batch, false), accessOf(product.b, product.batch, false),
                                   accessOf(product.d, product.batch, true)};
+  if (product.c.address) accesses.push_back(accessOf(product.c, product.batch, false));
+  if (product.bias)
+    accesses.push_back(accessOf({product.bias, product.d.type, product.d.rows, 1, product.d.rows, product.biasDistance},
+                                product.batch, false));
   if (product.workspaceBytes > 0) accesses.push_back({product.workspace, product.workspaceBytes, true});
   return enqueue(
       stream, [product] { return multiply(product); }, accesses);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A product that a fake library asks the fake driver for: d = op(a) * op(b), column after column. */
+/* A product that a fake library asks the fake driver for: d = alpha * op(a) * op(b) + c + bias, column after column. */
 #ifndef MAX_TESTS_FAKE_PRODUCT_H
 #define MAX_TESTS_FAKE_PRODUCT_H
 
@@ -13,7 +13,11 @@ struct FakeMatrix {
 };
 
 struct FakeProduct {
-  struct FakeMatrix a, b, d;
+  struct FakeMatrix a, b, c, d; /* c: its address may be 0 */
+  float alpha;
+  uint64_t bias; /* of each row of d, of its type; 0 = none */
+  int64_t biasDistance;
+  int rectifies;
   int transposesA, transposesB;
   int64_t batch;
   uint64_t workspace;

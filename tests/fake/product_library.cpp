@@ -20,13 +20,16 @@ namespace {
 #ifdef FAKE_HIPBLASLT
 constexpr const char* kDriver = "MAX_HIP_LIBRARY";
 constexpr int kTransposeA = 0, kTransposeB = 1, kBatchCount = 0, kBatchDistance = 1, kNotTransposed = 111;
+constexpr int kFinish = -1, kBiasPointer = -2, kBiasDistance = -3;  // not asked for
 constexpr int kVersion = 1000;
 #else
 constexpr const char* kDriver = "MAX_CUDA_LIBRARY";
 constexpr int kTransposeA = 3, kTransposeB = 4, kBatchCount = 5, kBatchDistance = 6, kNotTransposed = 0;
+constexpr int kFinish = 7, kBiasPointer = 8, kBiasDistance = 10;
 constexpr int kVersion = 120403;
 #endif
 constexpr int kMostWorkspace = 1;
+constexpr int kDefault = 1, kRelu = 2, kBias = 4;                   // of cublasLtEpilogue_t
 constexpr int kInvalidValue = 7, kFailed = 13, kNotSupported = 15;  // of cublasStatus_t
 constexpr uint64_t kAlgorithm = 0x600d;
 
@@ -43,6 +46,9 @@ struct Object {
   FakeMatrix matrix{};
   int64_t batch = 1;
   int operations[2] = {kNotTransposed, kNotTransposed};
+  int finish = kDefault;
+  const void* bias = nullptr;
+  int64_t biasDistance = 0;
   uint64_t workspace = 0;
 };
 
@@ -83,6 +89,9 @@ FAKE_API int FAKE_NAME(Destroy)(void* handle) { return destroy(handle); }
 FAKE_API int FAKE_NAME(MatmulDescCreate)(void** product, int, int) { return create(product); }
 FAKE_API int FAKE_NAME(MatmulDescDestroy)(void* product) { return destroy(product); }
 FAKE_API int FAKE_NAME(MatmulDescSetAttribute)(void* product, int attribute, const void* value, size_t bytes) {
+  if (attribute == kFinish) return take(of(product).finish, value, bytes);
+  if (attribute == kBiasPointer) return take(of(product).bias, value, bytes);
+  if (attribute == kBiasDistance) return take(of(product).biasDistance, value, bytes);
   if (attribute != kTransposeA && attribute != kTransposeB) return kInvalidValue;
   return take(of(product).operations[attribute - kTransposeA], value, bytes);
 }
@@ -114,18 +123,26 @@ FAKE_API int FAKE_NAME(MatmulAlgoGetHeuristic)(void*, void*, void*, void*, void*
   return 0;
 }
 FAKE_API int FAKE_NAME(Matmul)(void*, void* product, const void* alpha, const void* a, void* aLayout, const void* b,
-                               void* bLayout, const void* beta, const void*, void*, void* d, void* dLayout,
+                               void* bLayout, const void* beta, const void* c, void* cLayout, void* d, void* dLayout,
                                const void* algorithm, void* workspace, size_t workspaceBytes, void* stream) {
   uint64_t chosen[2];
   float scales[2];
   memcpy(chosen, algorithm, sizeof chosen);
   memcpy(&scales[0], alpha, sizeof(float));
   memcpy(&scales[1], beta, sizeof(float));
-  if (chosen[0] != kAlgorithm || workspaceBytes < chosen[1] || scales[0] != 1 || scales[1] != 0) return kInvalidValue;
+  if (chosen[0] != kAlgorithm || workspaceBytes < chosen[1] || (scales[1] != 0 && scales[1] != 1)) return kInvalidValue;
+  const int finish = of(product).finish == kDefault ? 0 : of(product).finish;
+  if ((finish & ~(kRelu | kBias)) != 0 || ((finish & kBias) != 0) != (of(product).bias != nullptr))
+    return kInvalidValue;
   if (hasFault("fail")) return kFailed;
   FakeProduct made = {of(aLayout).matrix,
                       of(bLayout).matrix,
+                      of(cLayout).matrix,
                       of(dLayout).matrix,
+                      scales[0],
+                      reinterpret_cast<uint64_t>(of(product).bias),
+                      of(product).biasDistance,
+                      (finish & kRelu) != 0,
                       of(product).operations[0] != kNotTransposed,
                       of(product).operations[1] != kNotTransposed,
                       of(dLayout).batch,
@@ -133,6 +150,7 @@ FAKE_API int FAKE_NAME(Matmul)(void*, void* product, const void* alpha, const vo
                       chosen[1]};
   made.a.address = reinterpret_cast<uint64_t>(a);
   made.b.address = reinterpret_cast<uint64_t>(b);
+  made.c.address = scales[1] != 0 ? reinterpret_cast<uint64_t>(c) : 0;
   made.d.address = reinterpret_cast<uint64_t>(d);
   static void* const driver = dlopen(getenv(kDriver), RTLD_NOW | RTLD_NOLOAD);
   const auto multiply = reinterpret_cast<int (*)(void*, const FakeProduct*)>(dlsym(driver, "fakeGpuMultiply"));

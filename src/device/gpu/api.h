@@ -60,9 +60,11 @@ struct ProductNumbers {
   const char* prefix = nullptr;  // of its functions; NULL = there is none
   int64_t oldestVersion = 0;
   bool versionNeedsHandle = false;
-  int computeTypes[3] = {};               // by MaxPrecision
-  int notTransposed = 0;                  // an operation; the next number transposes
-  int transposeA = 0, transposeB = 0;     // attributes of a product
+  int computeTypes[3] = {};            // by MaxPrecision
+  int notTransposed = 0;               // an operation; the next number transposes
+  int transposeA = 0, transposeB = 0;  // attributes of a product
+  // What adds a bias and rectifies: attributes of a product. 0 = the library is not asked for it.
+  int finish = 0, bias = 0, biasDistance = 0;
   int batchCount = 0, batchDistance = 0;  // attributes of a layout
 };
 

@@ -106,7 +106,8 @@ constinit const Api kCuda = {
     .telemetry = nvmlTelemetry,
     .ranges = {"MAX_NVTX_LIBRARY", kRangeLibraries, "nvtxRangePushA", "nvtxRangePop"},
     // cublasComputeType_t: with float32, tf32 and bfloat16 factors; CUBLAS_OP_N; CUBLASLT_MATMUL_DESC_TRANSA and
-    // TRANSB; CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT and STRIDED_BATCH_OFFSET.
+    // TRANSB, EPILOGUE, BIAS_POINTER and BIAS_BATCH_STRIDE; CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT and
+    // STRIDED_BATCH_OFFSET.
     .products = {.variable = "MAX_CUBLASLT_LIBRARY",
                  .libraries = kProductLibraries,
                  .prefix = "cublasLt",
@@ -115,6 +116,9 @@ constinit const Api kCuda = {
                  .notTransposed = 0,
                  .transposeA = 3,
                  .transposeB = 4,
+                 .finish = 7,
+                 .bias = 8,
+                 .biasDistance = 10,
                  .batchCount = 5,
                  .batchDistance = 6},
     .dlpack = {dlpack::kDeviceCuda, dlpack::kDeviceCudaHost, dlpack::kDeviceCudaManaged},

@@ -183,6 +183,28 @@ Ref<DeviceProduct> GpuDevice::product(const DeviceProductShape& shape) {
   return products->make(shape);
 }
 
+// By a product of its own. What fails here fails, or does not, where a product is wanted.
+void GpuDevice::loadProducts(DType factors, MaxPrecision precision) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!loadedProducts_.insert({factors, precision}).second) return;
+  }
+  constexpr int64_t kSide = 512;
+  const size_t bytes = static_cast<size_t>(kSide * kSide) * sizeOf(factors);
+  try {
+    const Ref<DeviceProduct> one =
+        product({factors, factors, precision, 1, kSide, kSide, kSide, false, false, kSide, kSide});
+    if (!one) return;
+    const Ref<MaxStream> stream = createStream(0);
+    const Ref<Storage> memory = allocate(3 * bytes + one->workspaceBytes(), {}, *stream);
+    auto* matrices = static_cast<std::byte*>(memory->data());
+    one->launch(*stream, {matrices, matrices + bytes, nullptr, nullptr, matrices + 2 * bytes, matrices + 3 * bytes});
+    stream->synchronize();
+  } catch (const Error& error) {
+    if (error.status() != MAX_STATUS_INTERNAL && error.status() != MAX_STATUS_RESOURCE_EXHAUSTED) throw;
+  }
+}
+
 Ref<HostQueue> GpuDevice::newHostQueue() {
   Ref<HostQueue> queue = makeRef<HostQueue>(context().gated());
   const std::lock_guard lock(mutex_);

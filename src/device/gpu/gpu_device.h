@@ -3,6 +3,8 @@
 #pragma once
 
 #include <map>
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "device/device.h"
@@ -42,6 +44,7 @@ class GpuDevice final : public MaxDevice {
   Ref<WorkGraph> record(FunctionRef<void(MaxStream&)> queue) override;
 
   Ref<DeviceProduct> product(const DeviceProductShape& shape) override;
+  void loadProducts(DType factors, MaxPrecision precision) override;
 
   void beginRange(const char* name) override { rangesOf(context().api()).begin(name); }
   void endRange() override { rangesOf(context().api()).end(); }
@@ -77,6 +80,7 @@ class GpuDevice final : public MaxDevice {
   bool isKernelMade_ = false;
   Ref<StridedKernel> stridedKernel_;
   Ref<Products> products_;
+  std::set<std::pair<DType, MaxPrecision>> loadedProducts_;
 
   GpuStream defaultStream_;  // uses the others
 };

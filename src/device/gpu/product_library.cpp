@@ -22,8 +22,10 @@ namespace {
 constexpr int kFloat32 = 0;
 constexpr int kFloat16 = 2;
 constexpr int kBFloat16 = 14;
-constexpr int kMostWorkspace = 1;  // of a preference, in both libraries
+constexpr int kMostWorkspace = 1;    // of a preference, in both libraries
+constexpr int kRelu = 2, kBias = 4;  // what a product may end with: cublasLtEpilogue_t
 
+constexpr uintptr_t kAlignment = 256;  // of buffers
 constexpr uint64_t kWorkspaceBytes = uint64_t{8} << 20;
 
 int typeOf(DType dtype) {
@@ -156,6 +158,7 @@ class LibraryProduct final : public DeviceProduct {
     check(context(), library_.productCreate, product_.out(), numbers.computeTypes[shape.precision], kFloat32);
     setTransposed(numbers.transposeA, shape.transposesB);
     setTransposed(numbers.transposeB, shape.transposesA);
+    if (!setFinish(shape)) return false;
     const int factors = typeOf(shape.factors);
     makeLayout(left_, factors, shape.transposesB ? shape.depth : shape.columns,
                shape.transposesB ? shape.columns : shape.depth, shape.bStride, shape.batch, shape.bBatch);
@@ -176,14 +179,25 @@ class LibraryProduct final : public DeviceProduct {
 
   const char* name() const override { return library_.numbers().prefix; }
   size_t workspaceBytes() const override { return kWorkspaceBytes; }
-  void launch(MaxStream& stream, const void* a, const void* b, void* results, void* workspace) const override {
-    const float one = 1, zero = 0;
+  void launch(MaxStream& stream, const DeviceProductOperands& operands) const override {
+    const float beta = operands.addend ? 1 : 0;
     auto& queue = static_cast<GpuStream&>(stream);
     queue.check();
     queue.noteCode(*this);
-    check(context(), library_.multiply, handle_->get(), product_.get(), static_cast<const void*>(&one), b, left_.get(),
-          a, right_.get(), static_cast<const void*>(&zero), static_cast<const void*>(results), result_.get(), results,
-          result_.get(), static_cast<const void*>(algorithm_.data()), workspace, workspaceBytes(), queue.handle());
+    const auto multiply = [&] {
+      check(context(), library_.multiply, handle_->get(), product_.get(), static_cast<const void*>(&alpha_), operands.b,
+            left_.get(), operands.a, right_.get(), static_cast<const void*>(&beta),
+            operands.addend ? operands.addend : static_cast<const void*>(operands.results), result_.get(),
+            operands.results, result_.get(), static_cast<const void*>(algorithm_.data()), operands.workspace,
+            workspaceBytes(), queue.handle());
+    };
+    if (operands.bias) {
+      const std::lock_guard lock(mutex_);
+      setAttribute(library_.numbers().bias, operands.bias);
+      multiply();
+    } else {
+      multiply();
+    }
     queue.noteQueued();
   }
 
@@ -192,9 +206,23 @@ class LibraryProduct final : public DeviceProduct {
 
   // CUBLAS_OP_N and CUBLAS_OP_T, or HIPBLAS_OP_N and HIPBLAS_OP_T.
   void setTransposed(int attribute, bool isTransposed) {
-    const int operation = library_.numbers().notTransposed + (isTransposed ? 1 : 0);
-    check(context(), library_.productSet, product_.get(), attribute, static_cast<const void*>(&operation),
-          sizeof operation);
+    setAttribute(attribute, library_.numbers().notTransposed + (isTransposed ? 1 : 0));
+  }
+  template <class T>
+  void setAttribute(int attribute, const T& value) const {
+    check(context(), library_.productSet, product_.get(), attribute, static_cast<const void*>(&value), sizeof value);
+  }
+
+  bool setFinish(const DeviceProductShape& shape) {
+    alpha_ = shape.alpha;
+    if (!shape.hasBias && !shape.hasRelu) return true;
+    const ProductNumbers& numbers = library_.numbers();
+    if (numbers.finish == 0) return false;
+    setAttribute(numbers.finish, (shape.hasRelu ? kRelu : 0) + (shape.hasBias ? kBias : 0));
+    if (!shape.hasBias) return true;
+    if (shape.batch > 1) setAttribute(numbers.biasDistance, shape.biasBatch);
+    setAttribute(numbers.bias, reinterpret_cast<const void*>(kAlignment));  // like the calls'; it is not read
+    return true;
   }
 
   void makeLayout(Object& layout, int type, int64_t rows, int64_t columns, int64_t stride, int64_t batch,
@@ -216,6 +244,8 @@ class LibraryProduct final : public DeviceProduct {
   const Ref<const ProductHandle> handle_;
   const ProductLibrary& library_;
   Object product_, left_, right_, result_;
+  mutable std::mutex mutex_;  // of the bias, which is a part of what describes the product
+  float alpha_ = 1;
   alignas(16) std::array<std::byte, kResultBytes> algorithm_ = {};
 };
 

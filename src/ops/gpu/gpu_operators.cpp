@@ -17,6 +17,7 @@
 #include "graph/subgraphs.h"
 #include "kernel/hash.h"
 #include "kernel/module_registry.h"
+#include "ops/gpu/library_nodes.h"
 #include "ops/gpu/product_source.h"
 
 namespace max {
@@ -73,13 +74,18 @@ Ref<MaxModule> moduleOf(KernelSource source, const std::string& key, MaxDevice& 
   return compileModule(device, std::move(source));
 }
 
-void compile(const Users& users, MaxDevice& device, const PlaceOptions& options) {
+// Meanwhile the library of products is loaded for one of `factors`, if that is a type.
+void compile(const Users& users, DType factors, MaxDevice& device, const PlaceOptions& options) {
   std::vector<const Users::value_type*> sources;
   for (const Users::value_type& entry : users) sources.push_back(&entry);
-  parallelFor(options.lanes, static_cast<int64_t>(sources.size()), 1, [&](int64_t begin, int64_t end, int) {
+  parallelFor(options.lanes, static_cast<int64_t>(sources.size()) + 1, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) {
       checkInterrupt();
-      const auto& [text, placed] = *sources[static_cast<size_t>(i)];
+      if (i == 0) {
+        if (factors != DType::Invalid && !device.isVirtual()) device.loadProducts(factors, options.precision);
+        continue;
+      }
+      const auto& [text, placed] = *sources[static_cast<size_t>(i - 1)];
       KernelSource source;
       source.name = "operator.cu";
       source.text = text;
@@ -130,15 +136,17 @@ class GpuOperators final : public DeviceOperators {
 
   void place(std::span<Node* const> nodes, MaxDevice& device, const PlaceOptions& options) const override {
     Users users;
+    DType factors = DType::Invalid;
     for (Node* node : nodes) {
       const PlaceRow* row = rows_.find(node->domain(), node->op());
       Ref<Placed> placed = row ? row->place(*node) : nullptr;
+      if (placed && isForLibrary(*node)) factors = node->input(0)->type.dtype;
       if (placed) users[placed->source()].push_back(placed.get());
       node->placed = std::move(placed);
     }
     const std::string others = onlyOthers(options.stored, chipOf(device));
     try {
-      compile(users, device, options);
+      compile(users, factors, device, options);
       if (!others.empty() && !device.isVirtual()) logMessage(MAX_LOG_LEVEL_WARNING, others, "; they were compiled now");
     } catch (const Error& error) {
       if (error.status() != MAX_STATUS_UNAVAILABLE || device.isVirtual()) throw;

@@ -177,7 +177,7 @@ std::string sourceFor(const Node& node, const std::string& activation) {
   replaceAll(text, "FINISH", finish);
   return concat(kernelFunctions(), activation, productFunctions(dtype), "#define A_INNER ",
                 product.transposesA ? "false" : "true", "\n#define B_INNER ", product.transposesB ? "true" : "false",
-                "\n#define HAS_FORMS ", hasTensorForms(dtype) ? 1 : 0, "\n", text);
+                "\n#define HAS_FORMS ", hasTensorForms(dtype) ? 1 : 0, "\n", text, libraryKernels());
 }
 
 // A factor as a batch of matrices.
@@ -218,7 +218,8 @@ class PlacedProduct final : public Placed {
       : Placed(std::move(source),
                hasTensorForms(dtype)
                    ? std::initializer_list<const char*>{"gpu_matmul", "gpu_matmul_sum", "gpu_matmul_row",
-                                                        "gpu_matmul_large", "gpu_matmul_skinny"}
+                                                        "gpu_matmul_large", "gpu_matmul_skinny", "gpu_activate",
+                                                        "gpu_narrow"}
                    : std::initializer_list<const char*>{"gpu_matmul", "gpu_matmul_sum", "gpu_matmul_row"}),
         dtype_(dtype) {}
 
@@ -231,35 +232,47 @@ class PlacedProduct final : public Placed {
   }
 
  private:
-  // Where a product has nothing to finish, the library writes the output.
-  std::unique_ptr<OpKernel> byLibrary(const OpRequest& request, ProductLayout layout) const {
+  // The library writes the output, with a bias and a residual. Activations change
+  // float32 in place. What it refuses is finished from float32 sums.
+  std::unique_ptr<OpKernel> byLibrary(const OpRequest& request, const ProductLayout& layout) const {
     if (!hasTensorForms(dtype_) || layout.rank > 1) return nullptr;
     const readers::Product product(request.node.attributes);
-    const bool isPlain = layout.alpha == 1 && !request.has(2) && !request.has(3) &&
-                         readers::FusedActivation(request.node.attributes).name.empty();
-    const DeviceProductShape shape{dtype_,
-                                   isPlain ? dtype_ : DType::Float32,
-                                   precision(),
-                                   layout.batch,
-                                   layout.rows,
-                                   layout.columns,
-                                   layout.depth,
-                                   product.transposesA,
-                                   product.transposesB,
-                                   layout.aStride,
-                                   layout.bStride,
-                                   layout.aBatch[0],
-                                   layout.bBatch[0]};
-    if (isPlain) return libraryProduct(*this, shape, nullptr);
-    return libraryProduct(*this, shape, [&] {
-      auto sum = std::make_unique<LaunchOp>(*this, 1);
-      sum->addFirst(layout);
-      sum->addInput(LaunchOp::kScratch);
+    const readers::FusedActivation activation(request.node.attributes);
+    DeviceProductShape shape{dtype_,         DType::Float32,   precision(),         layout.batch,        layout.rows,
+                             layout.columns, layout.depth,     product.transposesA, product.transposesB, layout.aStride,
+                             layout.bStride, layout.aBatch[0], layout.bBatch[0]};
+    const auto launchOf = [&](size_t kernel) {
+      auto op = std::make_unique<LaunchOp>(*this, kernel);
+      op->addOutput(0);
+      op->coverElements(layout.batch * layout.rows * layout.columns);
+      return op;
+    };
+    const bool hasBias = request.has(2) && layout.cColumn == 1 && layout.cRow == 0 && layout.beta == 1 &&
+                         (layout.cMatrix == 0 || layout.perC == 1);
+    const bool isDone = activation.name.empty();
+    if ((hasBias || !request.has(2)) && (isDone || dtype_ == DType::Float32)) {
+      DeviceProductShape finished = shape;
+      finished.results = dtype_;
+      finished.alpha = layout.alpha;
+      finished.hasBias = hasBias;
+      finished.biasBatch = layout.cMatrix;
+      finished.hasAddend = request.has(3);
+      const auto activate = [&] {
+        std::unique_ptr<LaunchOp> op = launchOf(numberOf(*this, kActivate));
+        op->addValue(layout.batch * layout.rows * layout.columns);
+        op->addValue(layout.activationAlpha);
+        op->addValue(layout.activationBeta);
+        return op;
+      };
+      if (auto op = libraryProduct(*this, finished, isDone ? ProductFinish() : activate)) return op;
+    }
+    return librarySums(*this, shape, [&] {
+      std::unique_ptr<LaunchOp> op = launchOf(1);
+      op->addFirst(layout);
+      op->addInput(LaunchOp::kScratch);
       for (size_t i = 2; i < request.inputs.size(); ++i)
-        if (request.has(i)) sum->addInput(i);
-      sum->addOutput(0);
-      sum->coverElements(layout.batch * layout.rows * layout.columns);
-      return sum;
+        if (request.has(i)) op->addInput(i);
+      return op;
     });
   }
 
