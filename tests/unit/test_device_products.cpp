@@ -338,6 +338,7 @@ TEST_P(DeviceProducts, PackedWeights) {
 
 TEST_P(DeviceProducts, LargeTiles) {
   checkGemm(1100, 40, 1410, false, false, true);
+  checkGemm(8300, 20, 190, true, true, true);  // half as wide
   // Factors are rounded where the precision allows it, which is what makes products fast.
   if (GetParam().dtype != DType::Float32) return;
   EXPECT_EQ(worst_ > 4 * kSums, GetParam().precision != MAX_PRECISION_HIGHEST);
@@ -363,7 +364,8 @@ TEST_P(DeviceProducts, Convolutions) {
 
 TEST_P(DeviceProducts, LargeConvolution) {
   if (GetParam().dtype == DType::Float64) GTEST_SKIP() << "has no such convolutions";
-  checkConv({1, 8, 100, 130}, {130, 8, 3, 3}, {1, 1});
+  checkConv({1, 8, 100, 130}, {100, 8, 3, 3}, {1, 1});
+  checkConv({1, 8, 100, 130}, {130, 8, 3, 3}, {1, 1});  // tiles that are half as wide
 }
 
 // Pieces of channels that are full or not, and lines of several results.

@@ -63,8 +63,11 @@ struct MaxTile {
 
   // Of an element.
   inline __device__ void* at(int row, int k) const {
-    if (kIsInner) return (char*)(memory + row * 4 + ((k / kPiece) ^ ((row >> 1) & 3))) + k % kPiece * (int)sizeof(T);
-    const int turn = (sizeof(T) == 4 ? (k & 3) << 1 : k & 7) & (kAcross - 1);
+    if (kIsInner) {
+      const int turn = ((row >> 1) ^ (row >> 3 & 1)) & 3;
+      return (char*)(memory + row * 4 + ((k / kPiece) ^ turn)) + k % kPiece * (int)sizeof(T);
+    }
+    const int turn = (sizeof(T) >= 4 ? (k & 3) << 1 : k & 7) & (kAcross - 1);
     return (char*)(memory + k * kAcross + ((row / kPiece) ^ turn)) + row % kPiece * (int)sizeof(T);
   }
   inline __device__ T get(int row, int k) const { return *(const T*)at(row, k); }
@@ -96,7 +99,7 @@ MAX_MMA_FUNCTION void maxWaitForCopies() {
 #endif
 }
 
-// Plain arithmetic: a lane has 4 columns of each of its rows.
+// Plain arithmetic: a lane has 4 columns, which lie together, of each of its rows.
 template <class Kind>
 struct MaxMmaArithmetic {
   typedef typename Kind::Element Element;
@@ -111,21 +114,40 @@ struct MaxMmaArithmetic {
     Element values[4][kCount];
   };
 
-  template <int kParts, class Tile>
-  static inline __device__ void load(Element (&values)[kParts][kCount], const Tile& tile, int row, int apart,
-                                     int step) {
+  template <int kParts, class T, int kAll, bool kIsInner>
+  static inline __device__ void load(Element (&values)[kParts][kCount], const MaxTile<T, kAll, kIsInner>& tile, int row,
+                                     int apart, int step) {
 #pragma unroll
-    for (int i = 0; i < kParts; ++i)
+    for (int i = 0; i < kParts; ++i) {
+      if (kIsInner) {
+        const uint4 piece = *(const uint4*)tile.at(row + apart * i, step * kCount);
+        memcpy(values[i], &piece, 16);
+      } else {
 #pragma unroll
-      for (int k = 0; k < kCount; ++k) values[i][k] = tile.get(row + apart * i, step * kCount + k);
+        for (int k = 0; k < kCount; ++k) values[i][k] = tile.get(row + apart * i, step * kCount + k);
+      }
+    }
   }
   template <class Tile>
   static inline __device__ void loadRows(Rows& rows, const Tile& tile, int row, int step) {
     load(rows.values, tile, row + maxMmaLane() / 4, 8, step);
   }
-  template <class Tile>
-  static inline __device__ void loadColumns(Columns& columns, const Tile& tile, int column, int step) {
-    load(columns.values, tile, column + maxMmaLane() % 4, 4, step);
+  template <class T, int kAll, bool kIsInner>
+  static inline __device__ void loadColumns(Columns& columns, const MaxTile<T, kAll, kIsInner>& tile, int column,
+                                            int step) {
+    const int first = column + maxMmaLane() % 4 * 4;
+    if (kIsInner || sizeof(T) != 4) {
+      load(columns.values, tile, first, 1, step);
+      return;
+    }
+#pragma unroll
+    for (int k = 0; k < kCount; ++k) {
+      Element piece[4];
+      const uint4 memory = *(const uint4*)tile.at(first, step * kCount + k);
+      memcpy(piece, &memory, sizeof(T) == 4 ? 16 : 0);
+#pragma unroll
+      for (int i = 0; i < 4; ++i) columns.values[i][k] = piece[i];
+    }
   }
   static const int kLaneRows = kRows, kRowLanes = 4;
   static inline __device__ void multiply(Sum (&sums)[4 * kRows], const Rows& a, const Columns& b) {
@@ -136,7 +158,7 @@ struct MaxMmaArithmetic {
   }
   static inline __device__ int laneRow(int i) { return i / 4; }
   static inline __device__ int row(int i) { return maxMmaLane() / 4 + i / 4 * 8; }
-  static inline __device__ int column(int i) { return maxMmaLane() % 4 + i % 4 * 4; }
+  static inline __device__ int column(int i) { return maxMmaLane() % 4 * 4 + i % 4; }
 };
 
 // Two floats as bfloat16 in a word, the first one below.
@@ -184,20 +206,24 @@ MAX_MMA_FUNCTION void maxLoadMatrices(unsigned (&words)[4], const void* row) {
 #endif
 }
 
-// 16 rows and 32 bytes of k: words l % 4 and l % 4 + 4 of rows l / 4 and l / 4 + 8, the rows first.
-template <class T, int kRows, bool kIsInner>
+// 16 rows and 32 bytes of k: words l % 4 and l % 4 + 4 of rows l / 4 and l / 4 + 8, the rows first, or the words first
+// for columns.
+template <bool kIsColumns, class T, int kRows, bool kIsInner>
 MAX_MMA_FUNCTION void maxLoadWords(unsigned (&words)[4], const MaxTile<T, kRows, kIsInner>& tile, int row, int step) {
   const int lane = maxMmaLane(), size = (int)sizeof(T), first = step * 32 / size;
+  const int matrix = lane / 8, lower = kIsColumns ? matrix / 2 : matrix % 2,
+            later = kIsColumns ? matrix % 2 : matrix / 2;
   if (kIsInner) {
-    maxLoadMatrices<false>(words, tile.at(row + lane % 16, first + lane / 16 * (16 / size)));
+    maxLoadMatrices<false>(words, tile.at(row + lane % 8 + 8 * lower, first + later * (16 / size)));
   } else if (size == 2) {
-    maxLoadMatrices<true>(words, tile.at(row + (lane & 8), first + lane % 8 + lane / 16 * 8));
+    maxLoadMatrices<true>(words, tile.at(row + 8 * lower, first + lane % 8 + 8 * later));
   } else {
     for (int i = 0; i < 4; ++i) {
+      const int below = kIsColumns ? i / 2 : i % 2, behind = kIsColumns ? i % 2 : i / 2;
       words[i] = 0;
       for (int byte = 0; byte < 4; byte += size) {
-        const int k = first + (lane % 4 + i / 2 * 4) * (4 / size) + byte / size;
-        const void* at = tile.at(row + lane / 4 + i % 2 * 8, k);
+        const int k = first + (lane % 4 + behind * 4) * (4 / size) + byte / size;
+        const void* at = tile.at(row + lane / 4 + below * 8, k);
         words[i] |= size == 4 ? *(const unsigned*)at : (unsigned)*(const unsigned char*)at << 8 * byte;
       }
     }
@@ -235,7 +261,7 @@ MAX_MMA_FUNCTION void maxMultiplyWords(Kind, typename Kind::Sum (&sums)[8], cons
   typename Kind::Sum rows[2][1][kCount], columns[2][2][kCount];
   for (int i = 0; i < 2; ++i) {
     maxMmaCollect<Kind>(rows[i], maxMmaLane() / 4, 1, a[i], a[i + 2]);
-    maxMmaCollect<Kind>(columns[i], maxMmaLane() % 4 * 2, 1, b[i], b[i + 2]);
+    maxMmaCollect<Kind>(columns[i], maxMmaLane() % 4 * 2, 1, b[2 * i], b[2 * i + 1]);
   }
   for (int i = 0; i < 8; ++i) {
     typename Kind::Sum sum = 0;
@@ -249,7 +275,7 @@ MAX_MMA_FUNCTION void maxMultiplyWords(Kind, typename Kind::Sum (&sums)[8], cons
     for (int i = 0; i < 2; ++i)                                                                                     \
       asm(name " {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"                                   \
           : letter(sums[4 * i]), letter(sums[4 * i + 1]), letter(sums[4 * i + 2]), letter(sums[4 * i + 3])          \
-          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[i]), "r"(b[i + 2]));                                  \
+          : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[2 * i]), "r"(b[2 * i + 1]));                          \
   }
 MAX_MMA_INSTRUCTION(MaxMmaHalf, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32", "+f")
 MAX_MMA_INSTRUCTION(MaxMmaBfloat, "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32", "+f")
@@ -258,13 +284,17 @@ MAX_MMA_INSTRUCTION(MaxMmaBytes, "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s3
 #undef MAX_MMA_INSTRUCTION
 #endif
 
-// To 11 binary digits, ties away from zero.
+// To 11 binary digits, ties away from zero, or to even where that is one instruction.
 MAX_MMA_FUNCTION unsigned maxMmaTf32(unsigned bits) {
 #if defined(MAX_KERNEL_ON_CPU)
   return (bits & 0x7f800000u) == 0x7f800000u ? bits : (bits + 0x1000u) & 0xffffe000u;
 #else
   unsigned word;
+#if __CUDA_ARCH__ >= 900
+  asm("cvt.rn.tf32.f32 %0, %1;" : "=r"(word) : "f"(__uint_as_float(bits)));
+#else
   asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(word) : "f"(__uint_as_float(bits)));
+#endif
   return word;
 #endif
 }
@@ -281,11 +311,11 @@ struct MaxMmaTensor {
 
   template <class Tile>
   static inline __device__ void loadRows(Rows& rows, const Tile& tile, int row, int step) {
-    maxLoadWords(rows.words, tile, row, step);
+    maxLoadWords<false>(rows.words, tile, row, step);
   }
   template <class Tile>
   static inline __device__ void loadColumns(Rows& columns, const Tile& tile, int column, int step) {
-    maxLoadWords(columns.words, tile, column, step);
+    maxLoadWords<true>(columns.words, tile, column, step);
   }
   static inline __device__ void multiply(Sum (&sums)[8], const Rows& a, const Rows& b) {
     maxMultiplyWords(Kind(), sums, a.words, b.words);
@@ -298,12 +328,13 @@ struct MaxMmaTensor {
 struct MaxMmaTensorTf32 : MaxMmaTensor<MaxMmaTf32> {
   template <class Tile>
   static inline __device__ void loadRows(Rows& rows, const Tile& tile, int row, int step) {
-    maxLoadWords(rows.words, tile, row, step);
+    maxLoadWords<false>(rows.words, tile, row, step);
     for (int i = 0; i < 4; ++i) rows.words[i] = maxMmaTf32(rows.words[i]);
   }
   template <class Tile>
   static inline __device__ void loadColumns(Rows& columns, const Tile& tile, int column, int step) {
-    loadRows(columns, tile, column, step);
+    maxLoadWords<true>(columns.words, tile, column, step);
+    for (int i = 0; i < 4; ++i) columns.words[i] = maxMmaTf32(columns.words[i]);
   }
 };
 
@@ -313,12 +344,14 @@ struct MaxMmaTensorNarrow : MaxMmaTensor<MaxMmaBfloat> {
   template <class Tile>
   static inline __device__ void loadRows(Rows& rows, const Tile& tile, int row, int) {
     unsigned words[2][4];
-    for (int i = 0; i < 2; ++i) maxLoadWords(words[i], tile, row, i);
+    for (int i = 0; i < 2; ++i) maxLoadWords<false>(words[i], tile, row, i);
     for (int i = 0; i < 4; ++i) rows.words[i] = maxMmaPair(words[i / 2][i % 2], words[i / 2][i % 2 + 2]);
   }
   template <class Tile>
   static inline __device__ void loadColumns(Rows& columns, const Tile& tile, int column, int) {
-    loadRows(columns, tile, column, 0);
+    unsigned words[2][4];
+    for (int i = 0; i < 2; ++i) maxLoadWords<true>(words[i], tile, column, i);
+    for (int i = 0; i < 4; ++i) columns.words[i] = maxMmaPair(words[i % 2][i / 2 * 2], words[i % 2][i / 2 * 2 + 1]);
   }
 };
 

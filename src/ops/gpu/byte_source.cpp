@@ -114,10 +114,10 @@ MAX_DEVICE void multiplyBytes(A& a, B& b, long long count, const RowZero& aZero,
     all[i][0] += all[i][1] + all[i][2] + all[i][3];
     all[i][1] = i < kRows ? aZero(i) : bZero(i - kRows);
   }
-  storeTile<kRows, kColumns, kThreads, kTeamRows>(sums, memory, [&](int row, int column, Sum sum) {
+  storeTile<kRows, kColumns, kThreads, kTeamRows, 1>(sums, memory, [&](int row, int column, const Sum (&one)[1]) {
     const unsigned aSum = all[row][0], zeroOfA = all[row][1];
     const unsigned bSum = all[kRows + column][0], zeroOfB = all[kRows + column][1];
-    store(row, column, (unsigned)sum - zeroOfA * bSum - zeroOfB * aSum + (unsigned)count * zeroOfA * zeroOfB);
+    store(row, column, (unsigned)one[0] - zeroOfA * bSum - zeroOfB * aSum + (unsigned)count * zeroOfA * zeroOfB);
   });
 }
 // Of `count` values, one for each index, or one for all.

@@ -19,81 +19,107 @@ namespace {
 
 constexpr const char* kConvolution = R"(
 template <int kRows, int kThreads>
-struct PixelSource : Pixels<Element, kRows, kThreads> {
-  typedef Pixels<Element, kRows, kThreads> Base;
-  typedef MaxTile<Element, kRows, true> Tile;
+struct PixelSource : Pixels<Element, kRows, kThreads, Stored> {
+  typedef Pixels<Element, kRows, kThreads, Stored> Base;
+  typedef MaxTile<Stored, kRows, true> Tile;
+  static const bool kConverts = sizeof(Element) != sizeof(Stored), kFills = CHANNELS_UNIT % Tile::kPiece == 0;
+  static const bool kKeeps = kConverts || !kFills;
   using Base::aligned;
-  using Base::base;
-  using Base::channel;
-  using Base::end;
-  using Base::k;
-  using Base::layout;
-  using Base::tap;
+  using Base::kEach;
+  using Base::left;
+  Element kept[kEach][Tile::kPiece];  // as MatrixSource keeps them
 
   inline __device__ PixelSource(const Layout& shape, const Element* x, long long first, long long begin, long long past)
-      : Base(shape, x, first, begin, past) {}
+      : Base(shape, x, first, begin, past) {
+    if (kKeeps) fetch();
+  }
+  inline __device__ void fetch() {
+    if (kFills) {
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        const Element* from = this->at(i);
+        takeWhole(kept[i], from, from && left > 0, aligned);
+      }
+      this->next();
+      return;
+    }
+#pragma unroll
+    for (int e = 0; e < Tile::kPiece; ++e) {
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        const Element* from = this->at(i);
+        kept[i][e] = from && left > e ? *from : Element(0.0f);
+      }
+      this->advance(1);
+    }
+    left -= Tile::kDepth;
+    this->advance(Tile::kDepth - Tile::kPiece);
+  }
   inline __device__ void load(const Tile& tile) {
 #pragma unroll
-    for (int i = 0; i < Base::kEach; ++i) {
-      const int piece = threadIdx.x + i * kThreads;
-      uint4* const to = (uint4*)tile.at(piece / 4, piece % 4 * Tile::kPiece);
-      if (aligned) {
-        const Element* from = k < end ? this->at(i, tap) : nullptr;
-        maxCopyAsync(to, from ? from + channel : base, from ? 16 : 0);
-        continue;
-      }
-      long long c = channel;
-      int taps[3] = {tap[0], tap[1], tap[2]};
-#pragma unroll
-      for (int e = 0; e < Tile::kPiece; ++e) {
-        const Element* from = k + e < end ? this->at(i, taps) : nullptr;
-        ((Element*)to)[e] = from ? from[c] : Element(0.0f);
-        Base::advance(layout, c, taps, 1);
+    for (int i = 0; i < kEach; ++i) {
+      void* const to = tile.at((threadIdx.x + i * kThreads) / 4, threadIdx.x % 4 * Tile::kPiece);
+      if (kKeeps) {
+        putPiece(to, kept[i]);
+      } else {
+        const Element* from = left > 0 ? this->at(i) : nullptr;
+        copyPiece((uint4*)to, from ? from : this->base, from ? Tile::kPiece : 0, aligned);
       }
     }
-    this->next();
+    if (kKeeps)
+      fetch();
+    else
+      this->next();
   }
 };
 
-MAX_DEVICE void finish(const Layout& layout, Sum sum, long long pixel, long long filter ADDENDS, Element* y) {
-  const long long i = pixel * layout.filters * layout.groups + filter;
+// `i`: of the result.
+MAX_DEVICE Element finish(const Layout& layout, Sum sum, long long i, long long filter ADDENDS) {
   FINISH
-  y[i] = (Element)(activated(sum, layout.activationAlpha, layout.activationBeta) LAST);
+  return (Element)(activated(sum, layout.activationAlpha, layout.activationBeta) LAST);
 }
 
-template <int kRows, int kColumns, int kThreads>
+template <int kRows, int kColumns, int kThreads, int kTeamRows>
 MAX_DEVICE void convolve(const Layout& layout, const Element* x, const Element* w ADDENDS, Sum* partial, Element* y) {
   typedef PixelSource<kRows, kThreads> Left;
-  const long long rowTiles = (layout.pixels + kRows - 1) / kRows, columnTiles = (layout.filters + kColumns - 1) / kColumns;
-  const long long tiles = rowTiles * columnTiles;
+  const int columnTiles = (int)(layout.filters + kColumns - 1) / kColumns;
+  const int tiles = (int)(layout.pixels + kRows - 1) / kRows * columnTiles;
   for (long long number = blockIdx.x; number < layout.groups * layout.splits * tiles; number += gridDim.x) {
-    const long long split = number / tiles % layout.splits, group = number / tiles / layout.splits;
-    const long long column0 = number % columnTiles * kColumns, row0 = number % tiles / columnTiles * kRows;
+    const int column0 = (int)(number % columnTiles) * kColumns, row0 = (int)(number % tiles) / columnTiles * kRows;
+    const int split = (int)(number / tiles % layout.splits), group = (int)(number / tiles / layout.splits);
     const long long begin = split * layout.perSplit, past = begin + layout.perSplit;
     const long long end = past < layout.depth ? past : layout.depth;
     Left left(layout, x + group * layout.channels, row0, begin, end);
-    MatrixSource<Element, kColumns, kThreads, true> right(w + group * layout.filters * layout.wRow, column0,
-                                                          layout.filters, layout.wRow, begin, end);
+    MatrixSource<Element, kColumns, kThreads, true, Stored> right(w + group * layout.filters * layout.wRow, column0,
+                                                                  layout.filters, layout.wRow, begin, end);
     const long long steps = (end - begin + Left::Tile::kDepth - 1) / Left::Tile::kDepth;
-    multiplyTile<kRows, kColumns, kThreads, 2>(left, right, steps, [&](int i, int j, Sum sum) {
-      const long long pixel = row0 + i, filter = group * layout.filters + column0 + j;
-      if (pixel >= layout.pixels || column0 + j >= layout.filters) return;
-      if (layout.splits > 1)
-        partial[(split * layout.pixels + pixel) * layout.filters * layout.groups + filter] = sum;
-      else
-        finish(layout, sum, pixel, filter GIVEN, y);
+    const long long all = layout.filters * layout.groups;
+    multiplyTile<kRows, kColumns, kThreads, kTeamRows, 4>(left, right, steps, [&](int i, int j, const Sum (&sums)[4]) {
+      const int pixel = row0 + i, count = (int)layout.filters - column0 - j;
+      const long long filter = group * layout.filters + column0 + j, at = pixel * all + filter;
+      const bool aligned = layout.filters % 4 == 0;
+      if (pixel >= layout.pixels || count <= 0) return;
+      if (layout.splits > 1) {
+        storePiece(partial + split * layout.pixels * all + at, sums, count, aligned);
+        return;
+      }
+      Element results[4] = {};
+#pragma unroll
+      for (int e = 0; e < 4; ++e)
+        if (e < count) results[e] = finish(layout, sums[e], at + e, filter + e GIVEN);
+      storePiece(y + at, results, count, aligned && (size_t)y % 16 == 0);
     });
   }
 }
 
-extern "C" __global__ void __launch_bounds__(128)
-    gpu_conv_product(const Layout layout, const Element* x, const Element* w ADDENDS, Sum* partial, Element* y) {
-  convolve<64, 64, 128>(layout, x, w GIVEN, partial, y);
-}
-extern "C" __global__ void __launch_bounds__(256)
-    gpu_conv_product_large(const Layout layout, const Element* x, const Element* w ADDENDS, Sum* partial, Element* y) {
-  convolve<128, 128, 256>(layout, x, w GIVEN, partial, y);
-}
+#define MAX_CONVOLUTION(name, kRows, kColumns, kThreads, kTeamRows, kBlocks)                                                    \
+  extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)                                                    \
+      name(const Layout layout, const Element* x, const Element* w ADDENDS, Sum* partial, Element* y) {              \
+    convolve<kRows, kColumns, kThreads, kTeamRows>(layout, x, w GIVEN, partial, y);                                             \
+  }
+MAX_CONVOLUTION(gpu_conv_product, 64, 64, 128, 2, 1)
+MAX_CONVOLUTION(gpu_conv_product_large, 128, 128, 256, 2, MAX_LARGE_BLOCKS)
+MAX_CONVOLUTION(gpu_conv_product_tall, 128, 64, 128, 2, 1)
 
 // Adds the parts of sums.
 extern "C" __global__ void gpu_conv_product_sum(const Layout layout, const Sum* partial ADDENDS, Element* y) {
@@ -102,26 +128,30 @@ extern "C" __global__ void gpu_conv_product_sum(const Layout layout, const Sum* 
   for (long long i = (long long)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
     Sum sum = 0;
     for (long long split = 0; split < layout.splits; ++split) sum += partial[split * count + i];
-    finish(layout, sum, i / filters, i % filters GIVEN, y);
+    y[i] = finish(layout, sum, i, i % filters GIVEN);
   }
 }
 )";
 
 std::string sourceFor(const Node& node, const std::string& activation) {
   const Addends addends(node, 2, 3);
+  const int64_t channels = node.input(1)->constant->shape()[1];
   std::string text = kConvolution;
   replaceAll(text, " ADDENDS", addends.parameters);
   replaceAll(text, " GIVEN", addends.given);
   replaceAll(text, "FINISH", addends.before);
   replaceAll(text, "LAST", addends.after);
-  return concat(kernelFunctions(), activation, productFunctions(node.input(0)->type.dtype), "struct Layout {",
-                pixelFields(), "};\n", pixelFunctions(), text);
+  // As many channels lie together at a multiple of as many elements.
+  const int64_t unit = std::min<int64_t>(channels & -channels, 16);
+  return concat(kernelFunctions(), activation, productFunctions(node.input(0)->type.dtype), "#define CHANNELS_UNIT ",
+                unit, "\nstruct Layout {", pixelFields(), "};\n", pixelFunctions(), text);
 }
 
 class PlacedConvolutionProduct final : public Placed {
  public:
   PlacedConvolutionProduct(std::string source, DType dtype)
-      : Placed(std::move(source), {"gpu_conv_product", "gpu_conv_product_large", "gpu_conv_product_sum"}),
+      : Placed(std::move(source),
+               {"gpu_conv_product", "gpu_conv_product_sum", "gpu_conv_product_large", "gpu_conv_product_tall"}),
         dtype_(dtype) {}
 
   Ref<Tensor> packed(size_t input, const Tensor& weights) const override {
@@ -131,9 +161,10 @@ class PlacedConvolutionProduct final : public Placed {
   std::unique_ptr<OpKernel> create(const OpRequest& request) const override {
     const ConvolutionLayout layout = convolutionLayout(request, request.inputs[1].shape, dtype_);
     const ProductPlan plan(dtype_, layout.groups, layout.pixels, layout.filters, layout.depth,
-                           {ProductPlan::Form::Large});
+                           {ProductPlan::Form::Large, ProductPlan::Form::Tall});
+    const size_t kernel = plan.form == ProductPlan::Form::Large ? 2 : plan.form == ProductPlan::Form::Tall ? 3 : 0;
     return productOps(*this, request, layout, plan, layout.pixels * layout.filters * layout.groups,
-                      {plan.form == ProductPlan::Form::Large ? size_t{1} : size_t{0}, 2, sizeof(float)});
+                      {kernel, 1, sizeof(float)});
   }
 
  private:

@@ -53,11 +53,8 @@ template <int kRows, int kThreads>
 struct BytePixels : Pixels<X, kRows, kThreads> {
   typedef Pixels<X, kRows, kThreads> Base;
   typedef MaxTile<Element, kRows, true> Tile;
-  using Base::channel;
-  using Base::end;
-  using Base::k;
   using Base::kEach;
-  using Base::tap;
+  using Base::left;
   unsigned pad;
   int sums[kEach];
 
@@ -66,31 +63,32 @@ struct BytePixels : Pixels<X, kRows, kThreads> {
     for (int i = 0; i < kEach; ++i) sums[i] = 0;
   }
   inline __device__ void load(const Tile& tile) {
+    if (this->aligned) {
 #pragma unroll
-    for (int i = 0; i < kEach; ++i) {
-      const int piece = threadIdx.x + i * kThreads;
-      uint4* const to = (uint4*)tile.at(piece / 4, piece % 4 * 16);
-      if (this->aligned) {
-        const X* from = k < end ? this->at(i, tap) : nullptr;
-        const unsigned outside = k < end ? pad * 0x01010101u : 0;
+      for (int i = 0; i < kEach; ++i) {
+        const X* from = left > 0 ? this->at(i) : nullptr;
+        const unsigned outside = left > 0 ? pad * 0x01010101u : 0;
         unsigned words[4] = {outside, outside, outside, outside};
-        if (from) takeBytes(words, from + channel, 1, 16, true);
+        if (from) takeBytes(words, from, 1, 16, true);
         sums[i] += sumOfBytes(words);
-        memcpy(to, words, 16);
-        continue;
+        memcpy(tile.at((threadIdx.x + i * kThreads) / 4, threadIdx.x % 4 * 16), words, 16);
       }
-      long long c = channel;
-      int taps[3] = {tap[0], tap[1], tap[2]};
-#pragma unroll 1
-      for (int e = 0; e < 16; ++e) {
-        const X* from = k + e < end ? this->at(i, taps) : nullptr;
-        const unsigned byte = from ? (from[c] ^ signsOf<X>()) & 0xff : k + e < end ? pad : 0;
-        sums[i] += (signed char)byte;
-        ((unsigned char*)to)[e] = (unsigned char)byte;
-        Base::advance(this->layout, c, taps, 1);
-      }
+      this->next();
+      return;
     }
-    this->next();
+#pragma unroll 1
+    for (int e = 0; e < 16; ++e) {
+#pragma unroll
+      for (int i = 0; i < kEach; ++i) {
+        const X* from = left > e ? this->at(i) : nullptr;
+        const unsigned byte = from ? (*from ^ signsOf<X>()) & 0xff : left > e ? pad : 0;
+        sums[i] += (signed char)byte;
+        *(unsigned char*)tile.at((threadIdx.x + i * kThreads) / 4, threadIdx.x % 4 * 16 + e) = (unsigned char)byte;
+      }
+      this->advance(1);
+    }
+    left -= Tile::kDepth;
+    this->advance(Tile::kDepth - 16);
   }
   inline __device__ void give(int (*all)[4]) const {
 #pragma unroll

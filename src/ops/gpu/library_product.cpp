@@ -11,16 +11,16 @@ namespace max {
 
 namespace {
 
-// From which size on the library computes a product: multiplications, and rows and columns. Chosen without measuring.
+// From which size on the library computes a product: multiplications, and rows and columns. Chosen on an H100.
 struct SizeRow {
   DType factors;
   int64_t multiplications;
   int64_t lines;
 };
 constexpr SizeRow kSizes[] = {
-    {DType::Float32, int64_t{1} << 23, 64},
-    {DType::Float16, int64_t{1} << 23, 64},
-    {DType::BFloat16, int64_t{1} << 23, 64},
+    {DType::Float32, int64_t{1} << 27, 64},
+    {DType::Float16, int64_t{1} << 25, 64},
+    {DType::BFloat16, int64_t{1} << 25, 64},
 };
 
 bool isLarge(const DeviceProductShape& shape) {

@@ -29,10 +29,10 @@ struct Layout {
 MAX_DEVICE long long addendOf(const Layout& layout, long long matrix) {
   return layout.cMatrix == 0 ? 0 : (layout.perC == 1 ? matrix : matrix / layout.perC) * layout.cMatrix;
 }
-MAX_DEVICE void finish(const Layout& layout, Sum sum, long long cAt, long long row, long long column,
-                       long long at ADDENDS, Element* out) {
+MAX_DEVICE Element finish(const Layout& layout, Sum sum, long long cAt, long long row, long long column,
+                          long long at ADDENDS) {
   FINISH
-  out[at] = (Element)sum;
+  return (Element)sum;
 }
 // Whole sums, or a part of them.
 MAX_DEVICE void emit(const Layout& layout, Sum sum, long long matrix, long long split, long long row,
@@ -41,7 +41,24 @@ MAX_DEVICE void emit(const Layout& layout, Sum sum, long long matrix, long long 
   if (layout.splits > 1)
     partial[split * layout.batch * layout.rows * layout.columns + at] = sum;
   else
-    finish(layout, sum, addendOf(layout, matrix), row, column, at GIVEN, out);
+    out[at] = finish(layout, sum, addendOf(layout, matrix), row, column, at GIVEN);
+}
+// The same for four in a row.
+MAX_DEVICE void emitPiece(const Layout& layout, const Sum (&sums)[4], long long matrix, long long split, long long row,
+                          long long column ADDENDS, Sum* partial, Element* out) {
+  const long long at = (matrix * layout.rows + row) * layout.columns + column, count = layout.columns - column;
+  const bool aligned = layout.columns % 4 == 0;
+  if (row >= layout.rows || count <= 0) return;
+  if (layout.splits > 1) {
+    storePiece(partial + split * layout.batch * layout.rows * layout.columns + at, sums, count, aligned);
+    return;
+  }
+  const long long cAt = addendOf(layout, matrix);
+  Element results[4] = {};
+#pragma unroll
+  for (int e = 0; e < 4; ++e)
+    if (e < count) results[e] = finish(layout, sums[e], cAt, row, column + e, at + e GIVEN);
+  storePiece(out + at, results, count, aligned && (size_t)out % 16 == 0);
 }
 
 MAX_DEVICE void chooseMatrices(const Layout& layout, long long matrix, const Element*& a, const Element*& b) {
@@ -53,7 +70,7 @@ MAX_DEVICE void chooseMatrices(const Layout& layout, long long matrix, const Ele
 
 template <int kRows, int kColumns, int kThreads, int kTeamRows>
 MAX_DEVICE void product(const Layout& layout, const Element* a, const Element* b ADDENDS, Sum* partial, Element* out) {
-  typedef MatrixSource<Element, kRows, kThreads, A_INNER> Left;
+  typedef MatrixSource<Element, kRows, kThreads, A_INNER, Stored> Left;
   const long long rowTiles = (layout.rows + kRows - 1) / kRows, columnTiles = (layout.columns + kColumns - 1) / kColumns;
   const long long tiles = rowTiles * columnTiles;
   for (long long number = blockIdx.x; number < layout.batch * layout.splits * tiles; number += gridDim.x) {
@@ -67,12 +84,10 @@ MAX_DEVICE void product(const Layout& layout, const Element* a, const Element* b
     const Element *from = a, *with = b;
     chooseMatrices(layout, matrix, from, with);
     Left left(from, row0, layout.rows, layout.aStride, begin, end);
-    MatrixSource<Element, kColumns, kThreads, B_INNER> right(with, column0, layout.columns, layout.bStride, begin, end);
+    MatrixSource<Element, kColumns, kThreads, B_INNER, Stored> right(with, column0, layout.columns, layout.bStride, begin, end);
     const long long steps = (end - begin + Left::Tile::kDepth - 1) / Left::Tile::kDepth;
-    multiplyTile<kRows, kColumns, kThreads, kTeamRows>(left, right, steps, [&](int i, int j, Sum sum) {
-      const long long row = row0 + i, column = column0 + j;
-      if (row < layout.rows && column < layout.columns)
-        emit(layout, sum, matrix, split, row, column GIVEN, partial, out);
+    multiplyTile<kRows, kColumns, kThreads, kTeamRows, 4>(left, right, steps, [&](int i, int j, const Sum (&sums)[4]) {
+      emitPiece(layout, sums, matrix, split, row0 + i, column0 + j GIVEN, partial, out);
     });
   }
 }
@@ -85,6 +100,7 @@ MAX_DEVICE void product(const Layout& layout, const Element* a, const Element* b
 MAX_PRODUCT(gpu_matmul, 64, 64, 128, 2, 1)
 #if HAS_FORMS
 MAX_PRODUCT(gpu_matmul_large, 128, 128, 256, 2, MAX_LARGE_BLOCKS)
+MAX_PRODUCT(gpu_matmul_tall, 128, 64, 128, 2, 1)
 MAX_PRODUCT(gpu_matmul_skinny, 16, 128, 128, 1, 1)
 #endif
 
@@ -143,7 +159,7 @@ extern "C" __global__ void gpu_matmul_sum(const Layout layout, const Sum* partia
     Sum sum = 0;
     for (long long split = 0; split < layout.splits; ++split) sum += partial[split * count + i];
     const long long row = i / layout.columns;
-    finish(layout, sum, addendOf(layout, row / layout.rows), row % layout.rows, i % layout.columns, i GIVEN, out);
+    out[i] = finish(layout, sum, addendOf(layout, row / layout.rows), row % layout.rows, i % layout.columns, i GIVEN);
   }
 }
 )";
@@ -218,8 +234,8 @@ class PlacedProduct final : public Placed {
       : Placed(std::move(source),
                hasTensorForms(dtype)
                    ? std::initializer_list<const char*>{"gpu_matmul", "gpu_matmul_sum", "gpu_matmul_row",
-                                                        "gpu_matmul_large", "gpu_matmul_skinny", "gpu_activate",
-                                                        "gpu_narrow"}
+                                                        "gpu_matmul_large", "gpu_matmul_skinny", "gpu_matmul_tall",
+                                                        "gpu_activate", "gpu_narrow"}
                    : std::initializer_list<const char*>{"gpu_matmul", "gpu_matmul_sum", "gpu_matmul_row"}),
         dtype_(dtype) {}
 
@@ -281,7 +297,7 @@ class PlacedProduct final : public Placed {
     const auto plan = [&](std::initializer_list<ProductPlan::Form> forms) {
       return ProductPlan(dtype_, layout.batch, layout.rows, layout.columns, layout.depth, forms);
     };
-    return hasTensorForms(dtype_) ? plan({Row, Large, Skinny}) : plan({Row});
+    return hasTensorForms(dtype_) ? plan({Row, Large, Skinny, Tall}) : plan({Row});
   }
 
   static ProductLayout layoutOf(const OpRequest& request) {

@@ -94,14 +94,20 @@ MAX_DEVICE void product(const Layout& layout, const Element* a, const unsigned c
     const long long end = past < layout.depth ? past : layout.depth;
     Left left(a, row0, layout.rows, layout.depth, begin, end);
     WeightSource<kColumns, kThreads> right = {layout, weights, scales ZERO_VALUE, column0, begin, end};
-    multiplyTile<kRows, kColumns, kThreads, kTeamRows>(
-        left, right, (end - begin + Left::Tile::kDepth - 1) / Left::Tile::kDepth, [&](int i, int j, Sum sum) {
+    multiplyTile<kRows, kColumns, kThreads, kTeamRows, 4>(
+        left, right, (end - begin + Left::Tile::kDepth - 1) / Left::Tile::kDepth, [&](int i, int j, const Sum (&sums)[4]) {
           const long long row = row0 + i, column = column0 + j, at = row * layout.columns + column;
-          if (row >= layout.rows || column >= layout.columns) return;
-          if (layout.splits > 1)
-            partial[split * layout.rows * layout.columns + at] = sum;
-          else
-            y[at] = (Element)sum;
+          const long long count = layout.columns - column;
+          const bool aligned = layout.columns % 4 == 0;
+          if (row >= layout.rows || count <= 0) return;
+          if (layout.splits > 1) {
+            storePiece(partial + split * layout.rows * layout.columns + at, sums, count, aligned);
+            return;
+          }
+          Element results[4] = {};
+          #pragma unroll
+          for (int e = 0; e < 4; ++e) results[e] = (Element)sums[e];
+          storePiece(y + at, results, count, aligned);
         });
   }
 }

@@ -12,10 +12,12 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kMostPixels = int64_t{1} << 30;   // along an axis, with its borders
-constexpr int64_t kFewDepth = 16, kFewFilters = 8;  // below them most of a tile would be empty
+constexpr int64_t kMostPixels = int64_t{1} << 30;    // along an axis, with its borders
+constexpr int64_t kMostElements = int64_t{1} << 30;  // of a line, of a window, and pixels
+constexpr int64_t kFewDepth = 16, kFewFilters = 8;   // below them most of a tile would be empty
 
 constexpr const char* kFields = R"(
+  long long run;  // elements that lie together in a line of a window: the channels of one tap, or of all
   long long pixels, filters, depth, channels, groups, splits, perSplit;  // filters and channels of a group
   long long xImage, xPixel, wRow;
   long long in[3], out[3], kernel[3], stride[3], dilation[3], pad[3];
@@ -23,66 +25,79 @@ constexpr const char* kFields = R"(
 )";
 
 constexpr const char* kPixels = R"(
-// The windows of a tile's pixels.
-template <class T, int kRows, int kThreads>
+// The windows of a tile's pixels, in pieces of 16 bytes of a tile of elements To.
+template <class T, int kRows, int kThreads, class To = T>
 struct Pixels {
-  static const int kPiece = 16 / (int)sizeof(T), kDepth = 64 / (int)sizeof(T);
+  static const int kPiece = 16 / (int)sizeof(To), kDepth = 64 / (int)sizeof(To);
   static const int kEach = 4 * kRows / kThreads;  // pixels of a thread
   const Layout& layout;
   const T* base;
-  const T* image[kEach];  // NULL = no pixel
+  const T* line[kEach];  // of the image, where the window has its run
+  int start[kEach];      // the run's first element there; far from it = outside of the image
+  int image[kEach];      // its first pixel; negative = none
   int corner[kEach][3], tap[3];
-  long long k, end, channel;  // of this thread's pieces
+  int place, left, width;  // in the run; of k from this thread's pieces on; elements of an image's line
   bool aligned;
 
   inline __device__ Pixels(const Layout& shape, const T* x, long long first, long long begin, long long past)
       : layout(shape),
         base(x),
-        k(begin + threadIdx.x % 4 * kPiece),
-        end(past),
+        left((int)(past - begin) - (int)threadIdx.x % 4 * kPiece),
+        width((int)(shape.in[2] * shape.xPixel)),
         aligned(isAligned(x, shape.xPixel) && shape.channels % kPiece == 0) {
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
-      long long rest = first + (threadIdx.x + i * kThreads) / 4;
-      const bool isThere = rest < shape.pixels;
+      const int pixel = (int)first + (int)(threadIdx.x + i * kThreads) / 4;
+      int rest = pixel;
 #pragma unroll
       for (int d = 2; d >= 0; --d) {
-        corner[i][d] = (int)(rest % shape.out[d] * shape.stride[d] - shape.pad[d]);
-        rest /= shape.out[d];
+        const int size = (int)shape.out[d];
+        corner[i][d] = rest % size * (int)shape.stride[d] - (int)shape.pad[d];
+        rest /= size;
       }
-      image[i] = isThere ? x + rest * shape.xImage : nullptr;
+      corner[i][2] *= (int)shape.xPixel;
+      image[i] = pixel < shape.pixels ? rest * (int)(shape.in[0] * shape.in[1] * shape.in[2]) : -1;
     }
-    channel = k % shape.channels;
-    const long long number = k / shape.channels;
-    tap[2] = (int)(number % shape.kernel[2]);
-    tap[1] = (int)(number / shape.kernel[2] % shape.kernel[1]);
-    tap[0] = (int)(number / shape.kernel[2] / shape.kernel[1]);
+    const int k = (int)begin + (int)threadIdx.x % 4 * kPiece, number = k / (int)shape.run;
+    const int lines = number / (int)shape.kernel[2];
+    place = k - number * (int)shape.run;
+    tap[2] = number - lines * (int)shape.kernel[2];
+    tap[0] = lines / (int)shape.kernel[1];
+    tap[1] = lines - tap[0] * (int)shape.kernel[1];
+    findLines();
   }
 
-  static inline __device__ void advance(const Layout& layout, long long& channel, int (&tap)[3], int by) {
-    for (channel += by; channel >= layout.channels; channel -= layout.channels) {
+  inline __device__ void findLines() {
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      const int z = corner[i][0] + tap[0] * (int)layout.dilation[0], y = corner[i][1] + tap[1] * (int)layout.dilation[1];
+      const bool isInside = (unsigned)z < (unsigned)layout.in[0] && (unsigned)y < (unsigned)layout.in[1] && image[i] >= 0;
+      const int pixel = image[i] + (z * (int)layout.in[1] + y) * (int)layout.in[2];
+      line[i] = isInside ? base + pixel * layout.xPixel : base;
+      start[i] = isInside ? corner[i][2] + tap[2] * (int)(layout.dilation[2] * layout.xPixel) : -(1 << 30);
+    }
+  }
+  inline __device__ void advance(int by) {
+    place += by;
+    if (place < layout.run) return;
+    do {
+      place -= (int)layout.run;
       if (++tap[2] < layout.kernel[2]) continue;
       tap[2] = 0;
       if (++tap[1] < layout.kernel[1]) continue;
       tap[1] = 0;
       ++tap[0];
-    }
+    } while (place >= layout.run);
+    findLines();
   }
-  // Of a pixel's tap, or NULL outside of the image.
-  inline __device__ const T* at(int i, const int (&taps)[3]) const {
-    long long pixel = 0;
-    bool isInside = image[i];
-#pragma unroll
-    for (int d = 0; d < 3; ++d) {
-      const int place = corner[i][d] + taps[d] * (int)layout.dilation[d];
-      isInside = isInside && place >= 0 && place < layout.in[d];
-      pixel = pixel * layout.in[d] + place;
-    }
-    return isInside ? image[i] + pixel * layout.xPixel : nullptr;
+  // Of a pixel's window, or NULL outside of the image and behind the end of k.
+  inline __device__ const T* at(int i) const {
+    const int x = start[i] + place;
+    return (unsigned)x < (unsigned)width ? line[i] + x : nullptr;
   }
   inline __device__ void next() {
-    k += kDepth;
-    advance(layout, channel, tap, kDepth);
+    left -= kDepth;
+    advance(kDepth);
   }
 };
 )";
@@ -143,6 +158,7 @@ ConvolutionLayout convolutionLayout(const OpRequest& request, const Shape& w, DT
   layout.xPixel = x.back();
   layout.xImage = x[0] > 0 ? x.count() / x[0] : 0;
   layout.wRow = rowOf(w, dtype);
+  layout.run = layout.channels;
   layout.activationAlpha = activation.alpha;
   layout.activationBeta = activation.beta;
   for (size_t i = 0; i < rank; ++i) {
@@ -150,12 +166,20 @@ ConvolutionLayout convolutionLayout(const OpRequest& request, const Shape& w, DT
     require(windows[i].extent() + in[i] + windows[i].padBegin + windows[i].padEnd < kMostPixels,
             MAX_STATUS_UNIMPLEMENTED, "A convolution's axis of ", in[i], " pixels is too long for ",
             request.node.description(), " on an accelerator; run the model on the CPU");
+    require((windows[i].extent() + in[i] + windows[i].padBegin + windows[i].padEnd) * layout.xPixel < kMostElements &&
+                layout.pixels < kMostElements && layout.depth < kMostElements && x.count() / x.back() < kMostElements,
+            MAX_STATUS_UNIMPLEMENTED, "Too many elements for ", request.node.description(),
+            " on an accelerator; run the model on the CPU");
     layout.in[d] = in[i];
     layout.out[d] = out[i];
     layout.kernel[d] = windows[i].size;
     layout.stride[d] = windows[i].stride;
     layout.dilation[d] = windows[i].dilation;
     layout.pad[d] = windows[i].padBegin;
+  }
+  if (layout.groups == 1 && layout.dilation[kPixelAxes - 1] == 1) {
+    layout.run *= layout.kernel[kPixelAxes - 1];
+    layout.kernel[kPixelAxes - 1] = 1;
   }
   return layout;
 }

@@ -13,6 +13,7 @@ inline constexpr size_t kPixelAxes = 3;
 
 // What `Layout` in a source begins with, which is pixelFields() there.
 struct ConvolutionLayout {
+  int64_t run = 1;
   int64_t pixels = 0, filters = 0, depth = 0, channels = 0, groups = 1, splits = 1, perSplit = 1;
   int64_t xImage = 0, xPixel = 0, wRow = 0;
   int64_t in[kPixelAxes] = {1, 1, 1}, out[kPixelAxes] = {1, 1, 1}, kernel[kPixelAxes] = {1, 1, 1},
@@ -23,7 +24,7 @@ struct ConvolutionLayout {
 ConvolutionLayout convolutionLayout(const OpRequest& request, const Shape& w, DType dtype);
 const char* pixelFields();
 
-// Pixels<T, kRows, kThreads>: the windows of a tile's pixels. They come after the struct Layout.
+// Pixels<T, kRows, kThreads, To>: the windows of a tile's pixels. They come after the struct Layout.
 const char* pixelFunctions();
 
 Ref<Tensor> packedFilters(const Tensor& weights);

@@ -18,31 +18,94 @@ typedef MaxMma<Kind> Mma;
 #define MAX_PER_LANE (256 / MAX_MMA_LANES)
 // Blocks with large tiles that one of CUDA's processors has registers for.
 #if defined(MAX_MMA_ASYNC)
-#define MAX_LARGE_BLOCKS (sizeof(Element) == 2 ? 2 : 1)
+#define MAX_LARGE_BLOCKS (Mma::steps > 2 ? 1 : 2)
 #else
 #define MAX_LARGE_BLOCKS 1
 #endif
 
-// Elements as pieces of 16 bytes, and single ones where they do not lie so.
-template <class T>
-MAX_DEVICE void loadPiece(uint4* to, const T* from, long long valid, bool isAligned) {
-  const int count = 16 / (int)sizeof(T), here = valid < 0 ? 0 : valid > count ? count : (int)valid;
-  if (isAligned) {
-    maxCopyAsync(to, from, here * (int)sizeof(T));
-    return;
-  }
-#pragma unroll
-  for (int i = 0; i < count; ++i) ((T*)to)[i] = i < here ? from[i] : T(0.0f);
-}
-// The same into registers.
+// What tiles in shared memory hold: what is rounded to bfloat16 is so before it is there.
+template <class K>
+struct Held {
+  typedef typename K::Element Type;
+};
+#if defined(MAX_MMA_PTX) || defined(MAX_MMA_MFMA)
+template <>
+struct Held<MaxMmaNarrow> {
+  typedef __nv_bfloat16 Type;
+};
+#endif
+typedef typename Held<Kind>::Type Stored;
+template <class Tile>
+struct TileMma {
+  typedef Mma Type;
+};
+template <int kRows, bool kIsInner>
+struct TileMma<MaxTile<__nv_bfloat16, kRows, kIsInner> > {
+  typedef MaxMma<MaxMmaBfloat> Type;
+};
+
+// Elements into registers, by 16 bytes where they lie so.
 template <class T, int kCount>
 MAX_DEVICE void takePiece(T (&piece)[kCount], const T* from, long long valid, bool isAligned) {
   if (isAligned && valid >= kCount) {
-    const uint4 memory = *(const uint4*)from;
-    memcpy(piece, &memory, 16);
+#pragma unroll
+    for (int i = 0; i < kCount * (int)sizeof(T) / 16; ++i) {
+      const uint4 memory = ((const uint4*)from)[i];
+      memcpy((char*)piece + 16 * i, &memory, 16);
+    }
   } else {
 #pragma unroll
     for (int i = 0; i < kCount; ++i) piece[i] = i < valid ? from[i] : T(0.0f);
+  }
+}
+// The same, all or nothing.
+template <class T, int kCount>
+MAX_DEVICE void takeWhole(T (&piece)[kCount], const T* from, bool isThere, bool isAligned) {
+  if (isThere) {
+    takePiece(piece, from, kCount, isAligned);
+  } else {
+#pragma unroll
+    for (int i = 0; i < kCount; ++i) piece[i] = T(0.0f);
+  }
+}
+// From there as 16 bytes of a tile.
+template <class T>
+MAX_DEVICE void putPiece(void* to, const T (&piece)[16 / sizeof(T)]) {
+  uint4 memory;
+  memcpy(&memory, piece, 16);
+  *(uint4*)to = memory;
+}
+MAX_DEVICE void putPiece(void* to, const float (&piece)[8]) {
+  unsigned words[4];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) words[i] = maxMmaPair(__float_as_uint(piece[2 * i]), __float_as_uint(piece[2 * i + 1]));
+  *(uint4*)to = make_uint4(words[0], words[1], words[2], words[3]);
+}
+// The same at once.
+template <class T>
+MAX_DEVICE void copyPiece(uint4* to, const T* from, int valid, bool isAligned) {
+  if (isAligned) {
+    maxCopyAsync(to, from, valid * (int)sizeof(T));
+    return;
+  }
+#pragma unroll
+  for (int i = 0; i < 16 / (int)sizeof(T); ++i) ((T*)to)[i] = i < valid ? from[i] : T(0.0f);
+}
+// Four results that lie together, or the first `count`.
+template <class T>
+MAX_DEVICE void storePiece(T* to, const T (&piece)[4], long long count, bool isAligned) {
+  if (isAligned && count >= 4 && sizeof(T) == 4) {
+    uint4 memory;
+    memcpy(&memory, piece, sizeof(T) == 4 ? 16 : 0);
+    *(uint4*)to = memory;
+  } else if (isAligned && count >= 4 && sizeof(T) == 2) {
+    uint2 memory;
+    memcpy(&memory, piece, sizeof(T) == 2 ? 8 : 0);
+    *(uint2*)to = memory;
+  } else {
+#pragma unroll
+    for (int i = 0; i < 4; ++i)
+      if (i < count) to[i] = piece[i];
   }
 }
 template <class T>
@@ -50,32 +113,60 @@ MAX_DEVICE bool isAligned(const T* base, long long stride) {
   return (size_t)base % 16 == 0 && stride * (long long)sizeof(T) % 16 == 0;
 }
 
-// A factor: a matrix whose elements lie together along k (kIsInner) or across it.
-template <class T, int kRows, int kThreads, bool kIsInner>
+// A factor: a matrix whose elements lie together along k (kIsInner) or across it. Pieces go to a tile as they are; those
+// that are converted are kept in registers from one tile to the next.
+template <class T, int kRows, int kThreads, bool kIsInner, class To = T>
 struct MatrixSource {
-  typedef MaxTile<T, kRows, kIsInner> Tile;
-  const T* base;  // of the tile's first row
-  long long rows, stride, k, end;
+  typedef MaxTile<To, kRows, kIsInner> Tile;
+  static const int kPiece = Tile::kPiece, kLine = kIsInner ? 4 : Tile::kAcross;
+  static const int kEach = (Tile::kPieces + kThreads - 1) / kThreads, kApart = kThreads / kLine;
+  static const bool kConverts = sizeof(T) != sizeof(To);
+  const T* from;     // this thread's first piece
+  long long stride;  // elements between lines
+  int depth, place;       // of that piece in the tile: on k, and in memory
+  int left, there;        // of k; of the thread's pieces those of the matrix's rows, or elements of a piece
   bool aligned;
+  T kept[kEach][kPiece];
 
   inline __device__ MatrixSource(const T* matrix, long long first, long long count, long long apart, long long begin,
                                  long long past)
-      : base(matrix + (kIsInner ? first * apart : first)),
-        rows(count - first),
-        stride(apart),
-        k(begin),
-        end(past),
-        aligned(isAligned(base, stride)) {}
+      : stride(apart),
+        depth(kIsInner ? threadIdx.x % kLine * kPiece : threadIdx.x / kLine),
+        left((int)(past - begin) - depth) {
+    const T* base = matrix + (kIsInner ? first * stride + begin : first + begin * stride);
+    const int row = kIsInner ? threadIdx.x / kLine : threadIdx.x % kLine * kPiece;
+    const long long behind = count - first - row;
+    const int rows = behind > kRows ? kRows : behind < 0 ? 0 : (int)behind;
+    from = base + (kIsInner ? row * stride + depth : depth * stride + row);
+    there = kIsInner ? (rows + kApart - 1) / kApart : rows < kPiece ? rows : kPiece;
+    place = (int)((uint4*)Tile().at(row, depth) - (uint4*)0);
+    aligned = isAligned(base, stride);
+    if (kConverts) fetch();
+  }
+  // How many elements of a piece there are, of `count` on k.
+  inline __device__ int valid(int i, int count) const {
+    return kIsInner ? i < there ? count : 0 : i * kApart < left ? there : 0;
+  }
+  inline __device__ int here() const { return left < 0 ? 0 : left < kPiece ? left : kPiece; }
+  inline __device__ void fetch() {
+    const int count = here();
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) takePiece(kept[i], from + i * kApart * stride, valid(i, count), aligned);
+  }
   inline __device__ void load(const Tile& tile) {
-    for (int piece = threadIdx.x; piece < Tile::kPieces; piece += kThreads) {
-      const int row = kIsInner ? piece / 4 : piece % Tile::kAcross * Tile::kPiece;
-      const int depth = kIsInner ? piece % 4 * Tile::kPiece : piece / Tile::kAcross;
-      const bool isThere = row < rows && k + depth < end;
-      const T* from = base + (kIsInner ? row * stride + k + depth : (k + depth) * stride + row);
-      loadPiece((uint4*)tile.at(row, depth), isThere ? from : base, isThere ? kIsInner ? end - k - depth : rows - row : 0,
-                aligned);
+    const int count = here();
+    uint4* const to = tile.memory + place;
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      if (Tile::kPieces % kThreads != 0 && (int)threadIdx.x + i * kThreads >= Tile::kPieces) break;
+      if (kConverts)
+        putPiece(to + i * (kApart * kLine), kept[i]);
+      else
+        copyPiece(to + i * (kApart * kLine), from + i * kApart * stride, valid(i, count), aligned);
     }
-    k += Tile::kDepth;
+    from += kIsInner ? Tile::kDepth : Tile::kDepth * stride;
+    left -= Tile::kDepth;
+    if (kConverts) fetch();
   }
 };
 
@@ -92,7 +183,10 @@ MAX_DEVICE void accumulate(Sum (&sums)[kHeight][kWidth][MAX_PER_LANE], uint4* me
     }
     maxCloseCopies();
   }
+  typedef typename TileMma<typename A::Tile>::Type M;
+  const int kUnrolled = M::steps > 2 ? 1 : M::steps;  // plain arithmetic has enough of it in one
   int now = 0, next = kStages - 1;
+#pragma unroll 1
   for (long long step = 0; step < steps; ++step) {
     maxWaitForCopies<kStages - 2>();
     __syncthreads();
@@ -103,16 +197,17 @@ MAX_DEVICE void accumulate(Sum (&sums)[kHeight][kWidth][MAX_PER_LANE], uint4* me
     maxCloseCopies();
     const typename A::Tile left = {memory + now * kStage};
     const typename B::Tile right = {memory + now * kStage + 4 * kRows};
-    for (int part = 0; part < Mma::steps; ++part) {
-      Mma::Rows rows[kHeight];
+#pragma unroll kUnrolled
+    for (int part = 0; part < M::steps; ++part) {
+      typename M::Rows rows[kHeight];
 #pragma unroll
-      for (int i = 0; i < kHeight; ++i) Mma::loadRows(rows[i], left, row0 + 16 * i, part);
+      for (int i = 0; i < kHeight; ++i) M::loadRows(rows[i], left, row0 + 16 * i, part);
 #pragma unroll
       for (int j = 0; j < kWidth; ++j) {
-        Mma::Columns columns;
-        Mma::loadColumns(columns, right, column0 + 16 * j, part);
+        typename M::Columns columns;
+        M::loadColumns(columns, right, column0 + 16 * j, part);
 #pragma unroll
-        for (int i = 0; i < kHeight; ++i) Mma::multiply(sums[i][j], rows[i], columns);
+        for (int i = 0; i < kHeight; ++i) M::multiply(sums[i][j], rows[i], columns);
       }
     }
     now = now + 1 == kStages ? 0 : now + 1;
@@ -120,9 +215,18 @@ MAX_DEVICE void accumulate(Sum (&sums)[kHeight][kWidth][MAX_PER_LANE], uint4* me
   }
 }
 
-// A tile's sums go to `store` with their places in it, through memory: those that threads store together lie together, and
-// what `store` does is there once for each 16 rows of a team. `memory`: that of the factors' tiles.
-template <int kRows, int kColumns, int kThreads, int kTeamRows, int kHeight, int kWidth, class Store>
+template <class T, int kPiece>
+MAX_DEVICE void takeSums(T (&piece)[kPiece], const T* from) {
+  if (sizeof piece % 16 == 0) {
+    takePiece(piece, from, kPiece, true);
+  } else {
+    for (int i = 0; i < kPiece; ++i) piece[i] = from[i];
+  }
+}
+// A tile's sums go to `store` with their places in it, kPiece of a row at a time, through memory: those that threads store
+// together lie together, and what `store` does is there once for each 16 rows of a team. `memory`: that of the factors'
+// tiles.
+template <int kRows, int kColumns, int kThreads, int kTeamRows, int kPiece, int kHeight, int kWidth, class Store>
 MAX_DEVICE void storeTile(const Sum (&sums)[kHeight][kWidth][MAX_PER_LANE], uint4* memory, const Store& store) {
   const int kTeamColumns = kThreads / MAX_MMA_LANES / kTeamRows, team = threadIdx.x / MAX_MMA_LANES;
   const int kLine = kColumns + (sizeof(Sum) == 4 ? 4 : 0), column0 = team % kTeamColumns * (16 * kWidth);
@@ -137,33 +241,49 @@ MAX_DEVICE void storeTile(const Sum (&sums)[kHeight][kWidth][MAX_PER_LANE], uint
         results[(team / kTeamColumns * 16 + Mma::row(e)) * kLine + column0 + 16 * j + Mma::column(e)] = sums[i][j][e];
     __syncthreads();
 #pragma unroll 1
-    for (int at = threadIdx.x; at < 16 * kTeamRows * kColumns; at += kThreads) {
-      const int row = at / kColumns, column = at % kColumns;
-      store(row / 16 * (16 * kHeight) + 16 * i + row % 16, column, results[row * kLine + column]);
+    for (int at = threadIdx.x; at < 16 * kTeamRows * kColumns / kPiece; at += kThreads) {
+      const int row = at / (kColumns / kPiece), column = at % (kColumns / kPiece) * kPiece;
+      Sum piece[kPiece];
+      takeSums(piece, results + row * kLine + column);
+      store(row / 16 * (16 * kHeight) + 16 * i + row % 16, column, piece);
     }
   }
   __syncthreads();
 }
 
-// The sums go to `store` with their places in the tile.
-template <int kRows, int kColumns, int kThreads, int kTeamRows, class A, class B, class Store>
+// The sums go to `store` with their places in the tile, kPiece of a row at a time.
+template <int kRows, int kColumns, int kThreads, int kTeamRows, int kPiece, class A, class B, class Store>
 MAX_DEVICE void multiplyTile(A& a, B& b, long long steps, const Store& store) {
-  __shared__ uint4 memory[MAX_MMA_STAGES * 4 * (kRows + kColumns)];
+#if defined(MAX_MMA_ASYNC)
+  // As many as 48 KB have, if copies may be on their way that long.
+  const int kStages = A::Tile::kDepth * sizeof(Element) == 64 ? 768 / (kRows + kColumns) : 2;
+#else
+  const int kStages = MAX_MMA_STAGES;
+#endif
+  const int kOfStages = kStages * 4 * (kRows + kColumns);
+  const int kOfResults = kTeamRows * (kColumns + 4) * (int)sizeof(Sum);
+  __shared__ uint4 memory[kOfStages > kOfResults ? kOfStages : kOfResults];
   const int kTeamColumns = kThreads / MAX_MMA_LANES / kTeamRows;
   Sum sums[kRows / kTeamRows / 16][kColumns / kTeamColumns / 16][MAX_PER_LANE] = {};
-  accumulate<kRows, kColumns, kThreads, kTeamRows, MAX_MMA_STAGES>(sums, memory, a, b, steps);
-  storeTile<kRows, kColumns, kThreads, kTeamRows>(sums, memory, store);
+  accumulate<kRows, kColumns, kThreads, kTeamRows, kStages>(sums, memory, a, b, steps);
+  storeTile<kRows, kColumns, kThreads, kTeamRows, kPiece>(sums, memory, store);
 }
 )";
 
-constexpr int64_t kManyTiles = 96;    // large ones, that keep most chips busy
-constexpr int64_t kManyBlocks = 256;  // that sums are cut for
-// Cutting costs a launch, so it is for long sums of very few tiles, and of a row, which reads more than it computes.
-constexpr int64_t kFewTiles = 16, kFewOfRow = 128, kLongSteps = 64, kLeastSteps = 16, kMostSplits = 32;
-constexpr int64_t kBytesOfStep = 64;
-constexpr int64_t kRowBytes = 128;  // of a row of results that a block computes
+constexpr int64_t kManyTiles = 96;       // large ones, that keep most chips busy
+constexpr int64_t kManyTallTiles = 192;  // of half their size
+constexpr int64_t kManyBlocks = 256;     // that sums are cut for
+// Cutting costs a launch, so it is for long sums of few tiles, and of a row, which reads more than it computes.
+constexpr int64_t kFewTiles = 100, kLongSteps = 8, kLeastSteps = 3, kMostSplits = 32;
+constexpr int64_t kFewOfRow = 128, kLongStepsOfRow = 32, kLeastStepsOfRow = 8;
+constexpr int64_t kBytesOfStep = 64, kElementsOfStep = 32;  // at least
+constexpr int64_t kMostDepth = int64_t{1} << 30;            // that kernels count in 32 bits
+constexpr int64_t kRowBytes = 128;                          // of a row of results that a block computes
 
 int64_t parts(int64_t count, int64_t size) { return (count + size - 1) / size; }
+
+// Whether large tiles would have a tenth more that is empty.
+bool fitsTall(int64_t columns) { return 10 * parts(columns, 64) * 64 < 9 * parts(columns, 128) * 128; }
 
 std::string kindOf(DType dtype) {
   switch (dtype) {
@@ -226,6 +346,9 @@ ProductPlan::ProductPlan(DType dtype, int64_t batch, int64_t rows, int64_t colum
   if (has(Form::Row) && rows == 1) {
     form = Form::Row;
     tiles = batch * parts(columns, kRowBytes / size);
+  } else if (has(Form::Tall) && count(128, 64) >= kManyTallTiles && fitsTall(columns)) {
+    form = Form::Tall;
+    tiles = count(128, 64);
   } else if (has(Form::Large) && count(128, 128) >= kManyTiles) {
     form = Form::Large;
     tiles = count(128, 128);
@@ -235,10 +358,13 @@ ProductPlan::ProductPlan(DType dtype, int64_t batch, int64_t rows, int64_t colum
   } else {
     tiles = count(64, 64);
   }
-  const int64_t steps = parts(depth * size, kBytesOfStep);
-  if (tiles > 0 && tiles < (form == Form::Row ? kFewOfRow : kFewTiles) && steps >= kLongSteps)
-    splits = std::clamp<int64_t>(std::min(kManyBlocks / tiles, steps / kLeastSteps), 1, kMostSplits);
-  perSplit = parts(steps, splits) * kBytesOfStep / size;
+  const int64_t step = std::max(kBytesOfStep / size, kElementsOfStep), steps = parts(depth, step);
+  const bool isRow = form == Form::Row;
+  const int64_t few = isRow ? kFewOfRow : kFewTiles, least = isRow ? kLeastStepsOfRow : kLeastSteps;
+  if (tiles > 0 && tiles < few && steps >= (isRow ? kLongStepsOfRow : kLongSteps))
+    splits = std::clamp<int64_t>(std::min(kManyBlocks / tiles, steps / least), 1, kMostSplits);
+  splits = std::max(splits, parts(depth, kMostDepth));
+  perSplit = parts(steps, splits) * step;
   if (perSplit > 0) splits = std::max<int64_t>(parts(depth, perSplit), 1);
   tiles *= splits;
 }

@@ -31,7 +31,7 @@ void replaceAll(std::string& text, std::string_view what, std::string_view with)
 
 // How a product is cut into the work of blocks. Of the shape alone, so that a result does not depend on the chip.
 struct ProductPlan {
-  enum class Form : uint8_t { Small, Row, Large, Skinny };
+  enum class Form : uint8_t { Small, Row, Large, Skinny, Tall };
   Form form = Form::Small;
   int64_t tiles = 0;     // of all matrices and parts
   int64_t splits = 1;    // parts of the depth, summed separately

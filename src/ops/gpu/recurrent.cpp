@@ -43,7 +43,9 @@ extern "C" __global__ void __launch_bounds__(128)
     MatrixSource<Element, 64, 128, true> right(w + direction * perStep * layout.inputs, column0, perStep, layout.inputs, 0,
                                                layout.inputs);
     const int kDepth = 64 / (int)sizeof(Element);
-    multiplyTile<64, 64, 128, 2>(left, right, (layout.inputs + kDepth - 1) / kDepth, [&](int r, int c, Sum sum) {
+    const long long steps = (layout.inputs + kDepth - 1) / kDepth;
+    multiplyTile<64, 64, 128, 2, 1>(left, right, steps, [&](int r, int c, const Sum (&sums)[1]) {
+      Sum sum = sums[0];
       const long long at = row0 + r, row = column0 + c;
       if (at >= rows || row >= perStep) return;
       const long long item = layout.isBatchFirst ? at / layout.steps : at % layout.batch;
