@@ -111,6 +111,7 @@ void addOthers(Sources& sources, DType dtype) {
   b.output(b.op("Pad", {x, b.ints({0, 0, 1, 1, 0, 0, 2, 1})}, attrs({{"mode", std::string("reflect")}})));
   if (dtype == DType::Float32) {  // of which the weights are
     Value* wide = b.op("Relu", {b.op("Conv", {x, b.random({16, 8, 1, 1})})});
+    b.output(wide);  // so that the two stay apart, as they do for an accelerator
     b.output(b.op("Conv", {wide, b.random({16, 1, 3, 3})}, attrs({{"group", int64_t{16}}})));
   }
   sources.add(b);
