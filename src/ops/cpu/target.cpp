@@ -63,8 +63,8 @@ bool askForTiles() {
   return syscall(SYS_arch_prctl, kRequestPermission, kTileData) == 0;
 }
 
-// Intel's vectors multiply words of two bfloat16 at half the rate of float32 (measured on Emerald Rapids, whose port for
-// them takes one in two cycles).
+// Intel's vectors multiply words of two bfloat16 at half the rate of float32 (measured on Emerald Rapids, whose port
+// for them takes one in two cycles).
 bool hasSlowWords() {
   const CpuId vendor = cpuid(0, 0);
   const uint32_t* r = vendor.registers;
