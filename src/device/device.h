@@ -57,7 +57,7 @@ struct MaxDevice : max::HandleOf<MaxDevice> {
 
   // The product by the library of the device's vendor; NULL = there is none, or it lacks the product.
   virtual max::Ref<max::DeviceProduct> product(const max::DeviceProductShape&) { return nullptr; }
-  // Makes the library load its code, which takes a tenth of a second, before the first product of these factors.
+  // Makes the library load its code before the first product of these factors.
   virtual void loadProducts(max::DType, MaxPrecision) {}
 
   // Names what this thread calls until the end of the range, for the vendor's profiler. Ranges nest.

@@ -71,6 +71,9 @@ bool hasSlowWords() {
   return r[kEbx] == 0x756e6547 && r[kEdx] == 0x49656e69 && r[kEcx] == 0x6c65746e;  // GenuineIntel
 }
 
+// Of a chip with AVX-512 BF16, without its tiles.
+CpuTarget bestBelowTiles() { return hasSlowWords() ? CpuTarget::Avx512Vnni : CpuTarget::Avx512Bf16; }
+
 // VNNI for vectors of AVX2, which has a bit of its own.
 bool hasAvxVnni() { return cpuid(7, 1).has(kEax, {4}); }
 
@@ -89,15 +92,14 @@ CpuTarget detectChip() {
   // Each chip with BF16 has VNNI, but a hypervisor may hide either.
   if (!extended.has(kEcx, {11})) return CpuTarget::Avx512;
   if (!more.has(kEax, {5})) return CpuTarget::Avx512Vnni;
-  if (hasTiles(extended, state)) return CpuTarget::Amx;
-  return hasSlowWords() ? CpuTarget::Avx512Vnni : CpuTarget::Avx512Bf16;
+  return hasTiles(extended, state) ? CpuTarget::Amx : bestBelowTiles();
 }
 
 #else
 
 CpuTarget detectChip() { return CpuTarget::Baseline; }
 
-bool hasSlowWords() { return false; }
+CpuTarget bestBelowTiles() { return CpuTarget::Baseline; }
 
 bool hasAvxVnni() { return false; }
 
@@ -135,8 +137,7 @@ std::optional<CpuTarget> cpuTargetFromName(std::string_view name) {
 }
 
 CpuTarget detectedCpuTarget() {
-  static const CpuTarget withoutTiles = hasSlowWords() ? CpuTarget::Avx512Vnni : CpuTarget::Avx512Bf16;
-  static const CpuTarget target = chipTarget() == CpuTarget::Amx && !askForTiles() ? withoutTiles : chipTarget();
+  static const CpuTarget target = chipTarget() == CpuTarget::Amx && !askForTiles() ? bestBelowTiles() : chipTarget();
   return target;
 }
 
