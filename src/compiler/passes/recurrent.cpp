@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An accelerator's recurrent layers have float32 weights: those of bytes become such, which constant folding computes.
+#include "graph/readers/recurrent.h"
+
 #include <algorithm>
 
 #include "compiler/passes.h"
@@ -8,8 +10,10 @@ namespace max {
 
 namespace {
 
+using enum readers::RecurrentInput;
+
 bool isByteLayer(const Node& node) {
-  constexpr size_t kNeeded[] = {1, 2, 8, 10}, kZeros[] = {9, 11};
+  constexpr size_t kNeeded[] = {kW, kR, kInputScale, kStateScale}, kZeros[] = {kInputZero, kStateZero};
   return node.isOwn("DynamicQuantizeLSTM") &&
          std::all_of(std::begin(kNeeded), std::end(kNeeded),
                      [&](size_t i) { return node.input(i) && node.input(i)->constant; }) &&
@@ -18,7 +22,7 @@ bool isByteLayer(const Node& node) {
 }
 
 // [directions, depth, columns], with one scale per direction or column, as floats [directions, columns, depth].
-Value* dequantized(Rewriter& rewriter, const Node& layer, size_t input, size_t scaleInput) {
+Value* dequantized(Rewriter& rewriter, const Node& layer, size_t input, size_t scaleInput, size_t zeroInput) {
   const auto reshaped = [&](Value* value, const std::vector<int64_t>& shape) {
     return rewriter.add("", "Reshape", {value, rewriter.constant(shape)}, {}, {&layer})->output();
   };
@@ -27,7 +31,7 @@ Value* dequantized(Rewriter& rewriter, const Node& layer, size_t input, size_t s
   Value* weights = rewriter.transpose(layer.input(input), {0, 2, 1}, &layer);
   if (perColumn) weights = reshaped(weights, {shape[0] * shape[2], shape[1]});
   std::vector<Value*> inputs{weights};
-  for (const size_t i : {scaleInput, scaleInput + 1})
+  for (const size_t i : {scaleInput, zeroInput})
     if (Value* value = layer.input(i)) inputs.push_back(perColumn ? reshaped(value, {-1}) : value);
   Attributes axis;
   axis.set("axis", int64_t{0});
@@ -42,9 +46,9 @@ void widenRecurrentWeights(Rewriter& rewriter) {
   const std::vector<Node*> nodes = rewriter.graph().nodes();
   for (Node* node : nodes) {
     if (!isByteLayer(*node)) continue;
-    std::vector<Value*> inputs(node->inputs.begin(), node->inputs.begin() + 8);
-    inputs[1] = dequantized(rewriter, *node, 1, 8);
-    inputs[2] = dequantized(rewriter, *node, 2, 10);
+    std::vector<Value*> inputs(node->inputs.begin(), node->inputs.begin() + kInputScale);
+    inputs[kW] = dequantized(rewriter, *node, kW, kInputScale, kInputZero);
+    inputs[kR] = dequantized(rewriter, *node, kR, kStateScale, kStateZero);
     const Node* layer = rewriter.add("", "LSTM", std::move(inputs), node->attributes, {node}, node->outputs.size());
     for (size_t i = 0; i < node->outputs.size(); ++i)
       if (node->output(i)) rewriter.replace(node->output(i), layer->output(i));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Attributes of LSTM, GRU and RNN.
+// Inputs and attributes of LSTM, GRU, RNN and max.DynamicQuantizeLSTM.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -12,6 +13,22 @@
 #include "graph/attributes.h"
 
 namespace max::readers {
+
+// Inputs of a layer, by number. Those behind the peepholes are what a layer of bytes has.
+enum RecurrentInput : size_t {
+  kX,
+  kW,
+  kR,
+  kBias,
+  kLengths,
+  kInitialH,
+  kInitialC,
+  kPeepholes,
+  kInputScale,
+  kInputZero,
+  kStateScale,
+  kStateZero
+};
 
 // One of a layer's activations, with its parameters.
 struct CellFunction {

@@ -19,6 +19,8 @@ namespace max {
 
 namespace {
 
+using enum readers::RecurrentInput;
+
 constexpr size_t kMostFunctions = 6;  // three for each direction
 
 constexpr int64_t kSmallHidden = 128;    // whose weights one block goes through in about the time of a launch
@@ -285,7 +287,7 @@ std::string functionsSource(size_t count, size_t ofCell) {
 
 std::string cellSource(const char* text, const Node& node, const readers::Recurrent& reader) {
   const auto peephole = [&](int p, const char* cell) {
-    return node.input(7) ? concat("(Sum)peepholes[(direction * 3 + ", p, ") * hidden + unit] * ", cell) : "0";
+    return node.input(kPeepholes) ? concat("(Sum)peepholes[(direction * 3 + ", p, ") * hidden + unit] * ", cell) : "0";
   };
   return filledIn(text,
                   {{"PEEP0", peephole(0, "cell")},
@@ -293,18 +295,18 @@ std::string cellSource(const char* text, const Node& node, const readers::Recurr
                    {"PEEP2", peephole(2, "cell")},
                    {"COUPLES", reader.couplesGates ? "true" : "false"},
                    {"RESETS_LATE", reader.resetsLate ? "true" : "false"},
-                   {"STATE_BIAS", node.input(3) ? "(Sum)bias[direction * 6 * hidden + 5 * hidden + unit]" : "0"}});
+                   {"STATE_BIAS", node.input(kBias) ? "(Sum)bias[direction * 6 * hidden + 5 * hidden + unit]" : "0"}});
 }
 
 struct Parameter {
   size_t input;
   const char* text;
 };
-constexpr Parameter kInputs[] = {{3, ", const Element* bias"},
-                                 {4, ", const int* lengths"},
-                                 {5, ", const Element* firstH"},
-                                 {6, ", const Element* firstC"},
-                                 {7, ", const Element* peepholes"}};
+constexpr Parameter kInputs[] = {{kBias, ", const Element* bias"},
+                                 {kLengths, ", const int* lengths"},
+                                 {kInitialH, ", const Element* firstH"},
+                                 {kInitialC, ", const Element* firstC"},
+                                 {kPeepholes, ", const Element* peepholes"}};
 constexpr const char* kOutputs[] = {", Element* y", ", Element* lastH", ", Element* lastC"};
 constexpr const char* kStores[] = {
     "y[(layout.isBatchFirst ? (item * layout.steps + step) * layout.directions + direction : (step * layout.directions "
@@ -314,7 +316,7 @@ constexpr const char* kStores[] = {
 
 std::string sourceFor(const Node& node, const std::vector<readers::CellFunction>& functions) {
   const readers::Recurrent reader(node.attributes);
-  const bool isGru = node.is("GRU"), hasBias = node.input(3);
+  const bool isGru = node.is("GRU"), hasBias = node.input(kBias);
   std::string parameters, last;
   for (const Parameter& parameter : kInputs)
     if (node.input(parameter.input)) parameters += parameter.text;
@@ -332,9 +334,9 @@ std::string sourceFor(const Node& node, const std::vector<readers::CellFunction>
                                {"ADD_BIAS", hasBias ? bias : ""},
                                {"BIAS", hasBias ? ", const Element* bias" : ""},
                                {"PARAMETERS", parameters},
-                               {"LENGTH", node.input(4) ? "lengths[item]" : "layout.steps"},
-                               {"FIRST_H", node.input(5) ? "(Sum)firstH[at + unit]" : "0"},
-                               {"FIRST_C", node.input(6) ? "(Sum)firstC[at + unit]" : "0"},
+                               {"LENGTH", node.input(kLengths) ? "lengths[item]" : "layout.steps"},
+                               {"FIRST_H", node.input(kInitialH) ? "(Sum)firstH[at + unit]" : "0"},
+                               {"FIRST_C", node.input(kInitialC) ? "(Sum)firstC[at + unit]" : "0"},
                                {"BEFORE", cellSource(rowOf(node).before, node, reader)},
                                {"PRODUCTS", cellSource(rowOf(node).products, node, reader)},
                                {"CELL", cellSource(rowOf(node).cell, node, reader)},

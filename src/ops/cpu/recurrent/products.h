@@ -22,21 +22,7 @@ struct RecurrentSizes {
   int64_t fewestItems() const { return batch / blocks; }
 };
 
-// Inputs of a layer, by number. Those behind them are what a layer of bytes has.
-enum RecurrentInput : size_t {
-  kX,
-  kW,
-  kR,
-  kBias,
-  kLengths,
-  kInitialH,
-  kInitialC,
-  kPeepholes,
-  kInputScale,
-  kInputZero,
-  kStateScale,
-  kStateZero
-};
+using enum readers::RecurrentInput;
 
 // The products with the state: of all gates, or for a GRU, whose candidate may come after the reset gate, of the first
 // two; and of the candidate.
