@@ -3,7 +3,7 @@
 
 compare.py --build BUILD --output PAGE: the models are in BUILD/models (benchmarks/models/build.py makes them). Peers are
 those that this Python has; without them MAX is measured alone. In each round MAX measures each case in a process of its own,
-and then each peer all cases in one. `--check` tries the script itself: small models and MAX alone, on whatever driver MAX finds."""
+and then each peer all cases in one. The page is written whenever a library has measured, with what is known by then. `--check` tries the script itself: small models and MAX alone, on whatever driver MAX finds."""
 
 import argparse
 import importlib.util
@@ -86,32 +86,49 @@ def measure_peer(library, requests):
         return [str(error)] * len(requests)
 
 
-def measure(arguments, cases):
-    """For each case and precision the medians of all libraries, None for one that failed; those that lack the precision
-    are left out."""
-    wanted = [(case, precision) for case in cases for precision in PRECISIONS]
-    times = [{} for _ in wanted]
+class Table:
+    """The times of all libraries for cases in all precisions, in rounds."""
 
-    def note(which, library, result):
-        (case, precision), kept = wanted[which], times[which].setdefault(library, [])
+    def __init__(self, head, row_of, cases):
+        self.head, self.row_of = head, row_of
+        self.wanted = [(case, precision) for case in cases for precision in PRECISIONS]
+        self.times = [{} for _ in self.wanted]
+
+    def note(self, which, library, result):
+        (case, precision), kept = self.wanted[which], self.times[which].setdefault(library, [])
         if isinstance(result, str):
             print(f"{case[0]}, {precision}, {library}: {result}", file=sys.stderr)
         kept.append(None if isinstance(result, str) else result)
 
-    for _ in range(1 if arguments.check else arguments.rounds):
-        for which, (case, precision) in enumerate(wanted):
-            try:
-                note(which, "max", measure_max(arguments, *case[1:], precision))
-            except RuntimeError as error:
-                note(which, "max", str(error))
-        for library in () if arguments.check else peers.LIBRARIES:
-            able = [which for which, (case, precision) in enumerate(wanted) if library in peers.present(precision, case[1])]
-            requests = [{"library": library, "model": str(case[1]), "shapes": case[2], "limits": case[3], "precision": precision,
-                         "seconds": arguments.seconds} for case, precision in (wanted[which] for which in able)]
-            for which, result in zip(able, measure_peer(library, requests) if requests else ()):
-                note(which, library, result)
-    medians = [{library: None if None in each else statistics.median(each) for library, each in kept.items()} for kept in times]
-    return [(*which, found) for which, found in zip(wanted, medians)]
+    def measure(self, arguments):
+        """Yields whenever a library has measured all cases."""
+        for _ in range(1 if arguments.check else arguments.rounds):
+            for which, (case, precision) in enumerate(self.wanted):
+                try:
+                    self.note(which, "max", measure_max(arguments, *case[1:], precision))
+                except RuntimeError as error:
+                    self.note(which, "max", str(error))
+            yield
+            for library in () if arguments.check else peers.LIBRARIES:
+                able = [which for which, (case, precision) in enumerate(self.wanted)
+                        if library in peers.present(precision, case[1])]
+                requests = [{"library": library, "model": str(case[1]), "shapes": case[2], "limits": case[3], "precision": precision,
+                             "seconds": arguments.seconds} for case, precision in (self.wanted[which] for which in able)]
+                for which, result in zip(able, measure_peer(library, requests) if requests else ()):
+                    self.note(which, library, result)
+                yield
+
+    def medians(self):
+        """None for a library that failed; those that lack the precision, or have not measured yet, are left out."""
+        return [{library: None if None in each else statistics.median(each) for library, each in kept.items()}
+                for kept in self.times]
+
+    def lines(self):
+        rows = [self.row_of(case, precision, times) for (case, precision), times in zip(self.wanted, self.medians()) if times]
+        return [*self.head, *rows] if rows else []
+
+    def has_failed(self):
+        return any(times.get("max", 0) is None for times in self.medians())
 
 
 def write_product(path, side):
@@ -137,45 +154,54 @@ def cells_of(times):
     return " | ".join(cell(times[library]) if library in times else "-" for library in ("max", *peers.LIBRARIES))
 
 
-def rows_of(arguments, cases):
-    for case, precision, times in measure(arguments, cases):
+def models_table(arguments, name):
+    models = pathlib.Path(arguments.build) / "models"
+    cases = CHECKED if arguments.check else [(title, models / f"{model}.onnx", *rest) for title, model, *rest in CASES]
+    titles = " | ".join(peers.LIBRARIES.values())
+    head = [f"## Models on {name}", "",
+            "Medians in milliseconds of calls whose inputs and outputs stay on the device; written by `benchmarks/gpu/compare.py`.",
+            "ONNX Runtime has no bfloat16 for these models; PyTorch is measured on what it has a model for.", "",
+            f"| model | products | MAX | {titles} | better one / MAX |", "|---|---|---|" + "---|" * (len(peers.LIBRARIES) + 1)]
+
+    def row_of(case, precision, times):
         others = [times[library] for library in times if library != "max" and times[library]]
         ratio = f"{min(others) / times['max']:.2f}" if others and times["max"] else "-"
-        yield f"| {case[0]} | {precision} | {cells_of(times)} | {ratio} |"
+        return f"| {case[0]} | {precision} | {cells_of(times)} | {ratio} |"
+
+    return Table(head, row_of, cases)
 
 
-def product_rows(arguments, name):
+def products_table(arguments, name, folder):
     rates = next((rates for chip, rates in RATES.items() if chip in name), {})
-    with tempfile.TemporaryDirectory() as folder:
-        cases = [(str(side), pathlib.Path(folder) / f"product_{side}.onnx", {}, {})
-                 for side in ((64,) if arguments.check else SIDES)]
-        for title, model, *_ in cases:
-            write_product(str(model), int(title))
-        for case, precision, times in measure(arguments, cases):
-            speed = 2e-9 * int(case[0])**3 / times["max"] if times["max"] else 0
-            share = f"{100 * speed / rates[precision]:.0f} %" if precision in rates and speed else "-"
-            yield f"| {case[0]} | {precision} | {cells_of(times)} | {speed:.2f} | {share} |"
+    titles = " | ".join(peers.LIBRARIES.values())
+    head = ["", f"| square product | products | MAX | {titles} | 10^12/s | of the chip's rate |",
+            "|---|---|---|" + "---|" * (len(peers.LIBRARIES) + 2)]
+    cases = [(str(side), pathlib.Path(folder) / f"product_{side}.onnx", {}, {}) for side in ((64,) if arguments.check else SIDES)]
+    for title, model, *_ in cases:
+        write_product(str(model), int(title))
+
+    def row_of(case, precision, times):
+        speed = 2e-9 * int(case[0])**3 / times["max"] if times["max"] else 0
+        share = f"{100 * speed / rates[precision]:.0f} %" if precision in rates and speed else "-"
+        return f"| {case[0]} | {precision} | {cells_of(times)} | {speed:.2f} | {share} |"
+
+    return Table(head, row_of, cases)
 
 
 def main():
     arguments = parse_arguments()
     name = device_name(arguments)
-    models = pathlib.Path(arguments.build) / "models"
-    cases = CHECKED if arguments.check else [(title, models / f"{model}.onnx", *rest) for title, model, *rest in CASES]
-    titles = " | ".join(peers.LIBRARIES.values())
-    lines = [f"## Models on {name}", "",
-             "Medians in milliseconds of calls whose inputs and outputs stay on the device; written by `benchmarks/gpu/compare.py`.",
-             "ONNX Runtime has no bfloat16 for these models; PyTorch is measured on what it has a model for.", "",
-             f"| model | products | MAX | {titles} | better one / MAX |", "|---|---|---|" + "---|" * (len(peers.LIBRARIES) + 1)]
-    lines += rows_of(arguments, cases)
-    lines += ["", f"| square product | products | MAX | {titles} | 10^12/s | of the chip's rate |",
-              "|---|---|---|" + "---|" * (len(peers.LIBRARIES) + 2)]
-    if importlib.util.find_spec("onnx"):
-        lines += product_rows(arguments, name)
-    else:
-        lines.append("No products, as this Python has no package onnx to write their models.")
-    pathlib.Path(arguments.output).write_text("\n".join(lines) + "\n")
-    if any(line.count("|") > 4 and line.split("|")[3].strip() == "failed" for line in lines):
+    with tempfile.TemporaryDirectory() as folder:
+        tables, notes = [models_table(arguments, name)], []
+        if importlib.util.find_spec("onnx"):
+            tables.append(products_table(arguments, name, folder))
+        else:
+            notes = ["", "No products, as this Python has no package onnx to write their models."]
+        for table in tables:
+            for _ in table.measure(arguments):
+                lines = [line for each in tables for line in each.lines()] + notes
+                pathlib.Path(arguments.output).write_text("\n".join(lines) + "\n")
+    if any(table.has_failed() for table in tables):
         sys.exit("MAX has failed on a model; see above")
 
 

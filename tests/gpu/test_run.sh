@@ -26,6 +26,28 @@ for file in report.md models.md conformance_kernels.log launch_bench.log; do
 done
 [[ "$(cat "$written/report.md")" == "$output" ]] || { echo "report.md is not what was printed"; exit 1; }
 
+# The page of a comparison that is cut off has what was measured by then.
+(cd "$here/../../benchmarks/gpu" && PYTHONDONTWRITEBYTECODE=1 python3 - <<'PYTHON') || { echo "a page of what was measured by then"; exit 1; }
+import argparse
+import compare
+
+compare.measure_max = lambda arguments, model, shapes, limits, precision: {"f32": 1.5, "tf32": 1.0, "bf16": 0.5}[precision]
+compare.measure_peer = lambda library, requests: [3.0 if request["precision"] == "f32" else "broken" for request in requests]
+compare.peers.LIBRARIES = {"peer": "Peer"}
+compare.peers.present = lambda precision, model: ["peer"]
+table = compare.models_table(argparse.Namespace(build=".", check=False, rounds=2), "Chip")
+assert table.lines() == []
+steps = table.measure(argparse.Namespace(check=False, rounds=2, seconds=0.1))
+next(steps)
+assert "| detector, 640 | f32 | 1.500 | - | - |" in table.lines(), table.lines()
+next(steps)
+assert "| detector, 640 | f32 | 1.500 | 3.000 | 2.00 |" in table.lines(), table.lines()
+assert "| detector, 640 | bf16 | 0.500 | failed | - |" in table.lines(), table.lines()
+assert not table.has_failed()
+table.note(0, "max", "broken")
+assert table.has_failed() and len(list(steps)) == 2
+PYTHON
+
 # One program that takes longer is given up, and the others still run.
 status=0
 output="$("$here/run" --fake "$build" --results "$written" --limit 0.01 2>/dev/null)" || status=$?
