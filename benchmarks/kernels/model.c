@@ -3,15 +3,17 @@
  * Measures one model with MAX, ONNX Runtime or OpenVINO, in the same loop through the C API of each;
  * benchmarks/compare.py runs it.
  *
- *     model_bench LIBRARY MODEL PRECISION THREADS SECONDS [NAME DTYPE DIMS FILE]...     prints JSON
+ *     model_bench LIBRARY MODEL PRECISION THREADS SECONDS[,PAUSE] [NAME DTYPE DIMS FILE]...     prints JSON
  *
  * LIBRARY is "max" or the path of libonnxruntime.so or libopenvino_c.so. PRECISION is f32 or bf16, of products. FILE
  * holds the bytes of an input, DIMS are numbers joined by "x". A call of MAX and of ONNX Runtime makes its outputs
- * anew, and their release counts as a part of it; OpenVINO's request keeps its own.
+ * anew, and their release counts as a part of it; OpenVINO's request keeps its own. PAUSE, in milliseconds, lies before
+ * each call, as in a service that waits for requests.
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
 #include <max/max.h>
+#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -315,13 +317,20 @@ struct times {
   size_t count;
 };
 
+static void wait(double pause) {
+  const struct timespec time = {(time_t)(pause / 1e3), (long)(1e6 * fmod(pause, 1e3))};
+  if (pause > 0) nanosleep(&time, NULL);
+}
+
 /* Calls for a while; the times in milliseconds. */
-static struct times measure(void (*call)(void), double seconds) {
+static struct times measure(void (*call)(void), double seconds, double pause) {
   size_t capacity = 1 << 16;
   double *times = malloc(capacity * sizeof *times), before = milliseconds();
   const double end = before + 1e3 * seconds;
   size_t count = 0;
   do {
+    wait(pause);
+    if (pause > 0) before = milliseconds();
     call();
     const double after = milliseconds();
     if (count == capacity) times = realloc(times, (capacity *= 2) * sizeof *times);
@@ -347,10 +356,11 @@ static double peakMegabytes(void) {
 int main(int argc, char** argv) {
   enum { FIXED = 6 };
   if (argc < FIXED || (argc - FIXED) % 4 || (argc - FIXED) / 4 > MOST)
-    fail("usage: model_bench LIBRARY MODEL PRECISION THREADS SECONDS [NAME DTYPE DIMS FILE]...");
+    fail("usage: model_bench LIBRARY MODEL PRECISION THREADS SECONDS[,PAUSE] [NAME DTYPE DIMS FILE]...");
   bfloat16 = strcmp(argv[3], "bf16") == 0;
   if (!bfloat16 && strcmp(argv[3], "f32") != 0) fail("the precision is f32 or bf16");
   for (int i = FIXED; i < argc; i += 4) readInput(&inputs[inputCount++], argv + i);
+  const char* pause = strchr(argv[5], ',');
   const double empty = peakMegabytes();
   const struct library library = openLibrary(argv[1]);
   const double start = milliseconds();
@@ -358,10 +368,10 @@ int main(int argc, char** argv) {
   const double load = milliseconds() - start;
   library.prepare();
   if (outputCount > MOST) fail("the model has too many outputs");
-  const double first = measure(library.call, 0).p50;
+  const double first = measure(library.call, 0, 0).p50;
   for (int i = 0; i < WARM_UP; ++i) library.call();
   const double peak = peakMegabytes(); /* before the times of many calls take memory, too */
-  const struct times calls = measure(library.call, atof(argv[5]));
+  const struct times calls = measure(library.call, atof(argv[5]), pause ? atof(pause + 1) : 0);
   printf(
       "{\"load_ms\": %.6f, \"first_ms\": %.6f, \"call_ms\": %.6f, \"p99_ms\": %.6f, \"calls\": %zu, "
       "\"added_mb\": %.1f}\n",
