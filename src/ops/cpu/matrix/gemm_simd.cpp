@@ -254,75 +254,75 @@ HWY_INLINE int64_t packedRow(const PackSource& source, int64_t k) {
   return source.taps == 1 ? k : k % source.taps * source.depth + k / source.taps;
 }
 
-#if HWY_TARGET != HWY_SCALAR
-// Four elements of a column, of the fourth column after it, and so on.
-template <class Tag>
-HWY_INLINE hn::Vec<Tag> everyFourthColumn(Tag d, const float* from, int64_t columnStride) {
-  if constexpr (hn::MaxLanes(Tag()) == 4) {
-    return hn::LoadU(d, from);
-  } else {
-    const hn::Half<Tag> half;
-    const float* upper = from + static_cast<int64_t>(hn::MaxLanes(half)) * columnStride;
-    return hn::Combine(d, everyFourthColumn(half, upper, columnStride), everyFourthColumn(half, from, columnStride));
+// A vector of columns of B, which are not contiguous. Behind the last one it repeats itself.
+struct ColumnVector {
+  const float* from[kLanes];
+
+  ColumnVector(const PackSource& source, int64_t first) {
+    for (int64_t i = 0; i < kLanes; ++i)
+      from[i] = source.data + std::min(first + i, source.columns - 1) * source.columnStride;
   }
-}
 
-// A vector of columns of B, which are not contiguous, and four rows, which are.
-template <class Tag>
-HWY_INLINE void transposeFour(Tag d, const float* from, int64_t columnStride, float* const (&to)[4]) {
-  const hn::Repartition<double, Tag> dd;
-  const auto r0 = everyFourthColumn(d, from, columnStride);
-  const auto r1 = everyFourthColumn(d, from + columnStride, columnStride);
-  const auto r2 = everyFourthColumn(d, from + 2 * columnStride, columnStride);
-  const auto r3 = everyFourthColumn(d, from + 3 * columnStride, columnStride);
-  const auto low01 = hn::BitCast(dd, hn::InterleaveLower(d, r0, r1));
-  const auto low23 = hn::BitCast(dd, hn::InterleaveLower(d, r2, r3));
-  const auto high01 = hn::BitCast(dd, hn::InterleaveUpper(d, r0, r1));
-  const auto high23 = hn::BitCast(dd, hn::InterleaveUpper(d, r2, r3));
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dd, low01, low23)), d, to[0]);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dd, low01, low23)), d, to[1]);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveLower(dd, high01, high23)), d, to[2]);
-  hn::StoreU(hn::BitCast(d, hn::InterleaveUpper(dd, high01, high23)), d, to[3]);
-}
+#if HWY_TARGET != HWY_SCALAR
+  // Four elements of column `n`, of the fourth column after it, and so on.
+  template <class Tag>
+  HWY_INLINE hn::Vec<Tag> everyFourth(Tag d, size_t n, int64_t k) const {
+    if constexpr (hn::MaxLanes(Tag()) == 4) {
+      return hn::LoadU(d, from[n] + k);
+    } else {
+      const hn::Half<Tag> half;
+      return hn::Combine(d, everyFourth(half, n + hn::MaxLanes(half), k), everyFourth(half, n, k));
+    }
+  }
+
+  // Four rows, which are contiguous in each column.
+  HWY_INLINE void transposeFour(int64_t k, V (&rows)[4]) const {
+    const D d;
+    const hn::Repartition<double, D> dd;
+    const V r0 = everyFourth(d, 0, k), r1 = everyFourth(d, 1, k);
+    const V r2 = everyFourth(d, 2, k), r3 = everyFourth(d, 3, k);
+    const auto low01 = hn::BitCast(dd, hn::InterleaveLower(d, r0, r1));
+    const auto low23 = hn::BitCast(dd, hn::InterleaveLower(d, r2, r3));
+    const auto high01 = hn::BitCast(dd, hn::InterleaveUpper(d, r0, r1));
+    const auto high23 = hn::BitCast(dd, hn::InterleaveUpper(d, r2, r3));
+    rows[0] = hn::BitCast(d, hn::InterleaveLower(dd, low01, low23));
+    rows[1] = hn::BitCast(d, hn::InterleaveUpper(dd, low01, low23));
+    rows[2] = hn::BitCast(d, hn::InterleaveLower(dd, high01, high23));
+    rows[3] = hn::BitCast(d, hn::InterleaveUpper(dd, high01, high23));
+  }
 #endif
+};
 
-// Columns [first, first + width) of B into their panel at `to`; rows [begin, end) of the source.
-void packPanelOfColumns(const PackSource& source, int64_t begin, int64_t end, int64_t first, int64_t width, float* to) {
-  const int64_t count = std::min(width, source.columns - first);
-  const float* from = source.data + first * source.columnStride;
-  const auto element = [&](int64_t k, int64_t n)
-                           HWY_ATTR { return n < count ? from[k * source.rowStride + n * source.columnStride] : 0.f; };
+// A vector of columns of B, from column `first` on, into their panel at `to`; rows [begin, end) of the source. What is
+// behind the last column is zero.
+void packColumns(const PackSource& source, int64_t begin, int64_t end, int64_t first, int64_t width, float* to) {
+  const ColumnVector columns(source, first);
+  const int64_t count = std::min(kLanes, source.columns - first);
   WorkCounter work;
   int64_t k = begin;
-  for (; source.rowStride == 1 && k + 4 <= end; k += 4, work.pass(width)) {
-    float* row[4];
-    for (int i = 0; i < 4; ++i) row[i] = to + packedRow(source, k + i) * width;
-    int64_t n = 0;
 #if HWY_TARGET != HWY_SCALAR
-    const auto transpose = [&](auto d) HWY_ATTR {
-      constexpr auto lanes = static_cast<int64_t>(hn::MaxLanes(d));
-      for (; n + lanes <= count; n += lanes) {
-        transposeFour(d, from + n * source.columnStride + k, source.columnStride, row);
-        for (float*& to_ : row) to_ += lanes;
-      }
-    };
-    transpose(D());
-    if constexpr (kLanes > 4) transpose(hn::FixedTag<float, 4>());
-#endif
-    for (; n < width; ++n)
-      for (int i = 0; i < 4; ++i) *row[i]++ = element(k + i, n);
+  const D d;
+  const auto some = hn::FirstN(d, static_cast<size_t>(count));
+  for (; source.rowStride == 1 && k + 4 <= end; k += 4, work.pass(kLanes)) {
+    V rows[4];
+    columns.transposeFour(k, rows);
+    for (int i = 0; i < 4; ++i) hn::StoreU(hn::IfThenElseZero(some, rows[i]), d, to + packedRow(source, k + i) * width);
   }
-  for (; k < end; ++k, work.pass(width))
-    for (int64_t n = 0; n < width; ++n) to[packedRow(source, k) * width + n] = element(k, n);
+#endif
+  for (; k < end; ++k, work.pass(kLanes))
+    for (int64_t n = 0; n < kLanes; ++n)
+      to[packedRow(source, k) * width + n] = n < count ? columns.from[n][k * source.rowStride] : 0.f;
 }
 
 void pack(const PackSource& source, int64_t begin, int64_t end, float* packed) {
   if (source.columnStride == 1 && source.taps == 1) return packRows(source, begin, end, packed);
   const Panels panels(kLanes, kPanelVectors, source.columns);
   WorkCounter work;
-  for (int64_t panel = 0; panel < panels.count; ++panel, work.pass(16 + (end - begin) * panels.width(panel)))
-    packPanelOfColumns(source, begin, end, panels.begin(panel), panels.width(panel),
-                       packed + panels.begin(panel) * source.rows());
+  for (int64_t panel = 0; panel < panels.count; ++panel, work.pass(16)) {
+    const int64_t first = panels.begin(panel), width = panels.width(panel);
+    for (int64_t n = 0; n < width; n += kLanes)
+      packColumns(source, begin, end, first + n, width, packed + first * source.rows() + n);
+  }
 }
 
 template <int kColumns>
