@@ -361,6 +361,32 @@ TEST(Conv, DepthwiseBandsMatchReference) {
   });
 }
 
+// Bands that go from frame to frame, more frames than a band has, and others that go downwards.
+TEST(Conv, DepthwiseFramesMatchReference) {
+  struct Video {
+    std::vector<int64_t> in, kernel, strides, dilations;
+    int64_t channels;
+  };
+  const Video videos[] = {
+      {{13, 12, 20}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, 54}, {{9, 11, 30}, {3, 3, 3}, {1, 2, 2}, {1, 1, 1}, 38},
+      {{11, 6, 9}, {5, 1, 1}, {1, 1, 1}, {1, 1, 1}, 24},   {{12, 7, 17}, {3, 1, 3}, {1, 1, 1}, {1, 1, 1}, 20},
+      {{11, 5, 18}, {3, 3, 3}, {2, 2, 1}, {1, 1, 1}, 7},   {{13, 5, 8}, {3, 3, 3}, {1, 1, 1}, {2, 1, 1}, 16},
+      {{130, 3, 8}, {5, 3, 3}, {1, 1, 1}, {1, 2, 1}, 33},  {{1, 9, 9}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, 40},
+      {{300, 5, 9}, {3, 3, 3}, {99, 1, 1}, {1, 1, 1}, 18}, {{1, 801, 9}, {1, 3, 3}, {1, 400, 1}, {1, 1, 1}, 17},
+      {{14, 40, 16}, {3, 3, 3}, {1, 1, 1}, {1, 1, 1}, 150}};
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(33);
+    for (const Video& video : videos) {
+      std::vector<int64_t> pads;
+      for (int side = 0; side < 2; ++side)
+        for (const int64_t kernel : video.kernel) pads.push_back(kernel / 2);
+      const int64_t n = video.channels;
+      const ConvCase c{3, 2, n, n, n, video.in, video.kernel, video.strides, video.dilations, pads};
+      for (int i = 0; i < 4 && !testing::Test::HasFatalFailure(); ++i) compare(c, random, target, i);
+    }
+  });
+}
+
 // Results of eight images are stored past the caches, those of one are not.
 TEST(Conv, DepthwiseStreamsLargeResults) {
   forEachCpuTarget([&](CpuTarget target) {

@@ -55,6 +55,7 @@ struct DepthwiseBand {
   int64_t weightsStep;
   int64_t channels, blockChannels;  // of a pixel, and those of them that are computed together
   int64_t inWidth, outWidth;
+  int64_t outRowStep;  // from one row of the output to the next
   int64_t kernelWidth, stride, dilation, before;
   const float* bias;      // NULL = none
   const float* residual;  // NULL = none; the output's place in it
@@ -104,7 +105,7 @@ class DepthwiseRows {
     const float *bias, *residual;  // NULL = none
     std::byte* output;
   };
-  // Rows [begin, end) of the output, counted over all images.
+  // Rows [begin, end) of the output, counted over all images, and in each as placeOf() has them.
   void run(int64_t begin, int64_t end, Input input, const Operands& operands, std::byte* scratch) const;
   // All rows; fewer rows than lanes, as of signals, are cut into columns. Each lane has its own scratch memory.
   void runAll(int lanes, Input input, const Operands& operands, std::byte* scratch) const;
@@ -113,7 +114,11 @@ class DepthwiseRows {
   struct Columns {
     int64_t begin, end;
   };
-  void findRows(int64_t index, int64_t rows, Input input, const void** x) const;
+  struct RowPlace {
+    int64_t image, d, h;
+  };
+  RowPlace placeOf(int64_t index) const;
+  void findRows(const RowPlace& at, int64_t rows, Input input, const void** x) const;
   // Some columns only of a single row.
   void runBand(int64_t index, int64_t rows, Columns columns, Input input, const Operands& operands,
                std::byte* scratch) const;
@@ -125,7 +130,9 @@ class DepthwiseRows {
   Activation activation_;
   decltype(GemmTable::narrowFunction) roundedFunction_;  // NULL = as exact as floats are
   DepthwiseFunction function_;
-  int64_t mostRows_;  // of a band
+  int bandAxis_;       // 1: the rows of a band follow each other downwards; 0: from frame to frame
+  int64_t rowStride_;  // of the input, from one row of a band to the next
+  int64_t mostRows_;   // of a band
   int64_t blockChannels_;
 };
 

@@ -41,7 +41,7 @@ struct Place {
 template <bool kEdge, bool kFull, int kRows, int kPixels>
 HWY_INLINE void finish(const DepthwiseBand& band, V (&sums)[kRows][kPixels], Place at, int64_t c, int64_t count) {
   const D d;
-  const int64_t step = band.channels, rowStep = step * band.outWidth, from = at.h * rowStep + at.pixel * step + c;
+  const int64_t step = band.channels, rowStep = band.outRowStep, from = at.h * rowStep + at.pixel * step + c;
   const auto each = [&](auto work) HWY_ATTR {
     MAX_UNROLL for (int o = 0; o < kRows; ++o)
         MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (!kEdge || at.pixel + p < band.outWidth)
@@ -68,6 +68,14 @@ HWY_INLINE void finish(const DepthwiseBand& band, V (&sums)[kRows][kPixels], Pla
 HWY_INLINE V initial(const DepthwiseBand& band, int64_t c, int64_t count) {
   const D d;
   return band.bias ? loadFirst(d, band.bias + c, count) : hn::Zero(d);
+}
+
+// What is multiplied several times: compilers would load it anew for each product, and unaligned loads cost two.
+HWY_INLINE V inRegister(V v) {
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX2
+  __asm__("" : "+v"(v.raw));
+#endif
+  return v;
 }
 
 // Pixels of a row whose sums are in registers, together with those of a second row and beside what they read of one row
@@ -104,7 +112,7 @@ struct TileSums {
       }
       MAX_UNROLL for (int i = 0; i < kInputs; ++i, x += step) {
         if (kEdge && static_cast<uint64_t>(column + i) >= static_cast<uint64_t>(band.inWidth)) continue;
-        const V in = load(x);
+        const V in = inRegister(load(x));
         MAX_UNROLL for (int w = 0; w < kWidth; ++w) {
           const int p = (i - w) / kStride;
           if (i < w || (i - w) % kStride != 0 || p >= kPixels) continue;
@@ -190,7 +198,7 @@ struct Ahead {
     const int64_t all = (band.rows - 1) * band.rowStride + band.kernelRows;
     const int64_t column = at.pixel * band.stride - band.before + band.kernelWidth - band.stride;
     // Single rows of low kernels are computed in the order of memory (forTiles): the next row is next.
-    const int64_t down = rows <= band.stride && band.kernelRows < kTallRows ? 0 : kDepthwiseRowsAhead;
+    const int64_t down = rows <= band.rowStride && band.kernelRows < kTallRows ? 0 : kDepthwiseRowsAhead;
     for (int64_t r = 0; r < std::min<int64_t>(rows, 4); ++r) {
       int64_t index = at.h * band.rowStride + band.kernelRows + r + down, from = column;
       if (index >= all) {
@@ -207,16 +215,18 @@ struct Ahead {
   }
 };
 
-// Some channels of a tile. The last ones take the way of the edges: another copy for them would be large.
+// Some channels of a tile. The last ones are a whole vector, some of which is computed twice; fewer channels than that
+// take the way of the edges: another copy for them would be large.
 template <int kWidth, int kStride, int kRows, bool kEdge>
 void tile(const DepthwiseBand& band, Place at, int64_t first, int64_t last) {
-  const Ahead<float, kTilePixels<kWidth, kStride> * kStride> ahead(band, at, kRows * kStride);
+  const Ahead<float, kTilePixels<kWidth, kStride> * kStride> ahead(band, at, kRows * band.rowStride);
   int64_t c = first;
-  for (; c + kLanes <= last; c += kLanes) {
+  for (; last >= kLanes && c < last; c += kLanes) {
+    c = std::min(c, last - kLanes);
     ahead.prefetch(c);
     tileVector<kWidth, kStride, kRows, kEdge, true>(band, at, c, kLanes);
   }
-  if (c < last) tileVector<kWidth, kStride, kRows, true, false>(band, at, c, last - c);
+  if (kLanes > 1 && c < last) tileVector<kWidth, kStride, kRows, true, false>(band, at, c, last - c);
 }
 
 template <int kPixels, bool kEdge>
@@ -224,11 +234,12 @@ void anyTile(const DepthwiseBand& band, Place at) {
   const Ahead<float, kPixels> ahead(band, at, 1);
   const AnyColumns<kPixels> columns(band, at.pixel);
   int64_t c = 0;
-  for (; c + kLanes <= band.channels; c += kLanes) {
+  for (; band.channels >= kLanes && c < band.channels; c += kLanes) {
+    c = std::min(c, band.channels - kLanes);
     ahead.prefetch(c);
     anyVector<kPixels, kEdge, true>(band, at, columns, c, kLanes);
   }
-  if (c < band.channels) anyVector<kPixels, kEdge, false>(band, at, columns, c, band.channels - c);
+  if (kLanes > 1 && c < band.channels) anyVector<kPixels, kEdge, false>(band, at, columns, c, band.channels - c);
 }
 
 // The output pixels of a row: those in [begin, end) have all their taps inside the input.
@@ -475,15 +486,23 @@ DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<Depth
       activation_(fusedActivation(node)),
       roundedFunction_(activation_.function ? gemmTableFor(node).narrowFunction : nullptr),
       function_(readsNarrow ? wordFunction() : MAX_CHOOSE_TARGET(kDepthwise)),
+      bandAxis_(shape.kernel[0] > 1 && shape.out[0] > 1 ? 0 : 1),
+      rowStride_(bandAxis_ == 0 ? shape.stride[0] * shape.kernel[1] : shape.stride[1]),
       mostRows_(1),
       blockChannels_(shape.channels) {
   const int64_t kernelRows = shape.taps() / shape.kernel[2];
-  if (shape.kernel[0] > 1 || shape.dilation[1] > 1) return;  // their rows of the input are not next to each other
-  mostRows_ = kDepthwiseRowsAtOnce;
-  if (activation_.function) return;  // soon after the sums, while they are near
-  mostRows_ = std::max(mostRows_, (kMaxInputRows - kernelRows) / shape.stride[1]);
+  const bool hasFrames = shape.kernel[0] > 1;
+  // Others' rows of the input are not next to each other.
+  if ((hasFrames && bandAxis_ == 1) || shape.dilation[static_cast<size_t>(bandAxis_)] > 1) return;
+  const int64_t fitting = std::max<int64_t>((kMaxInputRows - kernelRows) / rowStride_, 1);
+  mostRows_ = std::min(fitting, kDepthwiseRowsAtOnce);
+  if (activation_.function) {  // soon after the sums, while they are near; of rows without gaps between them
+    if (hasFrames) mostRows_ = 1;
+    return;
+  }
+  mostRows_ = fitting;
   const int64_t columns = (kColumnsOfTile - 1) * shape.stride[2] + shape.kernel[2];
-  const int64_t rows = kernelRows + (kDepthwiseRowsAtOnce - 1) * shape.stride[1] + kDepthwiseRowsAhead;
+  const int64_t rows = kernelRows + (kDepthwiseRowsAtOnce - 1) * rowStride_ + kDepthwiseRowsAhead;
   const int64_t bytes = checkedMultiply(rows * columns * (readsNarrow ? 2 : 4), shape.channels);
   const int64_t blocks = bytes / kBlockBytes + 1;
   blockChannels_ = alignUp((shape.channels + blocks - 1) / blocks, 2 * kWordLanes);
@@ -499,22 +518,32 @@ int64_t DepthwiseRows::grain(int64_t rows, int lanes) const {
   return alignUp(std::max<int64_t>(1, rows / (4 * lanes)), kDepthwiseRowsAtOnce);
 }
 
-// The rows of the input that `rows` of the output read from row `index` on.
-void DepthwiseRows::findRows(int64_t index, int64_t rows, Input input, const void** x) const {
-  const int64_t h = index % shape_.out[1], d = index / shape_.out[1] % shape_.out[0];
-  const int64_t image = index / shape_.out[1] / shape_.out[0];
-  for (int64_t kd = 0; kd < shape_.kernel[0]; ++kd)
-    for (int64_t i = 0; i < shape_.kernel[1] + (rows - 1) * shape_.stride[1]; ++i) {
-      const int64_t id = d * shape_.stride[0] - shape_.before[0] + kd * shape_.dilation[0];
-      const int64_t ih = h * shape_.stride[1] - shape_.before[1] + i * shape_.dilation[1];
+// A kernel over several frames reads most of what it read for the frame before: bands go along them.
+DepthwiseRows::RowPlace DepthwiseRows::placeOf(int64_t index) const {
+  const auto inner = static_cast<size_t>(bandAxis_), outer = 1 - inner;
+  const int64_t first = index % shape_.out[inner], rest = index / shape_.out[inner];
+  const int64_t image = rest / shape_.out[outer], second = rest % shape_.out[outer];
+  return bandAxis_ == 0 ? RowPlace{image, first, second} : RowPlace{image, second, first};
+}
+
+// The rows of the input that `rows` of a band read from the first one on.
+void DepthwiseRows::findRows(const RowPlace& at, int64_t rows, Input input, const void** x) const {
+  Spatial count{shape_.kernel[0], shape_.kernel[1], 1};
+  const auto axis = static_cast<size_t>(bandAxis_);
+  count[axis] += (rows - 1) * shape_.stride[axis];
+  for (int64_t kd = 0; kd < count[0]; ++kd)
+    for (int64_t i = 0; i < count[1]; ++i) {
+      const int64_t id = at.d * shape_.stride[0] - shape_.before[0] + kd * shape_.dilation[0];
+      const int64_t ih = at.h * shape_.stride[1] - shape_.before[1] + i * shape_.dilation[1];
       const bool isInside = id >= 0 && id < shape_.in[0] && ih >= 0 && ih < shape_.in[1];
-      *x++ = isInside ? input(image, id, ih) : nullptr;
+      *x++ = isInside ? input(at.image, id, ih) : nullptr;
     }
 }
 
 void DepthwiseRows::run(int64_t begin, int64_t end, Input input, const Operands& operands, std::byte* scratch) const {
+  const int64_t side = shape_.out[static_cast<size_t>(bandAxis_)];
   for (int64_t row = begin; row < end;) {
-    const int64_t rows = std::min({mostRows_, end - row, shape_.out[1] - row % shape_.out[1]});
+    const int64_t rows = std::min({mostRows_, end - row, side - row % side});
     runBand(row, rows, {0, shape_.out[2]}, input, operands, scratch);
     row += rows;
     passWork(rows * shape_.taps() * shape_.out[2] * shape_.channels / 4);
@@ -541,22 +570,25 @@ void DepthwiseRows::runAll(int lanes, Input input, const Operands& operands, std
 void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input input, const Operands& operands,
                             std::byte* scratch) const {
   const int64_t width = columns.end - columns.begin;
-  const int64_t at = (index * shape_.out[2] + columns.begin) * shape_.channels;
+  const RowPlace place = placeOf(index);
+  const int64_t row = (place.image * shape_.out[0] + place.d) * shape_.out[1] + place.h;
+  const int64_t at = (row * shape_.out[2] + columns.begin) * shape_.channels;
   const int64_t pixelBytes = shape_.channels * static_cast<int64_t>(sizeof(float));
   const void* x[kMaxInputRows + kMaxKernelRows];
-  findRows(index, rows, input, x);
+  findRows(place, rows, input, x);
   auto* narrow = writesNarrow_ ? reinterpret_cast<uint16_t*>(operands.output) + at : nullptr;
   float* out = reinterpret_cast<float*>(writesNarrow_ ? scratch : operands.output) + (writesNarrow_ ? 0 : at);
   const DepthwiseBand band{x,
                            rows,
                            shape_.taps() / shape_.kernel[2],
-                           shape_.stride[1],
+                           rowStride_,
                            readsNarrow_ ? weights_->words() : weights_->values(),
                            readsNarrow_ ? weights_->wordsStep() : shape_.kernel[2] * shape_.channels,
                            shape_.channels,
                            rows > kDepthwiseRowsAtOnce ? blockChannels_ : shape_.channels,
                            shape_.in[2],
                            width,
+                           shape_.out[2] * shape_.channels * (bandAxis_ == 0 ? shape_.out[1] : 1),
                            shape_.kernel[2],
                            shape_.stride[2],
                            shape_.dilation[2],

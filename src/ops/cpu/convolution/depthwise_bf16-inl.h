@@ -127,9 +127,9 @@ MAX_BF16 HWY_INLINE void wordBlock(const DepthwiseBand& band, Place place, int64
       }
     }
   }
-  const int64_t first = place.h * band.outWidth + place.pixel;
+  const int64_t first = place.h * band.outRowStep + place.pixel * step + c;
   MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (!kEdge || place.pixel + p < band.outWidth) sum[p].finish(
-      band, (first + p) * step + c, count);
+      band, first + p * step, count);
 }
 
 template <int kWidth, int kStride, int kPixels>
@@ -144,7 +144,7 @@ struct WordTile {
 
   template <int kRows, bool kEdge>
   MAX_BF16 static void runChannels(const DepthwiseBand& band, Place at, int64_t first, int64_t last) {
-    const Ahead<uint16_t, kPixels * kStride> ahead(band, at, kRows * kStride);
+    const Ahead<uint16_t, kPixels * kStride> ahead(band, at, kRows * band.rowStride);
     int64_t c = first;
     for (; c + kPair <= last; c += kPair) {
       ahead.prefetch(c);
