@@ -48,7 +48,7 @@ TEST(TensorCopy, TransposesLargeMatricesOnSeveralLanes) {
   // Powers of two go through a buffer; odd sizes have tails on both sides; a few rows or columns are interleaved.
   forEachTarget([] {
     for (const Shape& shape : {Shape{512, 1024}, Shape{301, 777}, Shape{2, 20001}, Shape{3, 20000}, Shape{4, 20003},
-                               Shape{20001, 2}, Shape{20000, 3}, Shape{20003, 4}})
+                               Shape{20001, 2}, Shape{20000, 3}, Shape{20003, 4}, Shape{20001, 18}, Shape{17, 20003}})
       for (const size_t size : {1, 2, 4, 8, 16}) {
         const int64_t rows = shape[0], columns = shape[1];
         std::vector<unsigned char> source(static_cast<size_t>(rows * columns) * size), target(source.size());

@@ -216,6 +216,27 @@ void TensorCopy::runRange(const std::byte* source, std::byte* target, int64_t be
   }
 }
 
+// Large transposes, fewer than there are lanes: each is split along its longer side, whose tiles are independent.
+void TensorCopy::runSplit(const std::byte* source, std::byte* target, int lanes) const {
+  const bool isByRows = rows_ > columns_;
+  const int64_t side = isByRows ? rows_ : columns_, across = isByRows ? columns_ : rows_;
+  const int64_t sourceStep = isByRows ? rowSource_ : columnSource_, targetStep = isByRows ? rowTarget_ : columnTarget_;
+  const int64_t grain = std::max<int64_t>(64, kParallelBytes / (elementSize_ * across) / 64 * 64);
+  for (int64_t i = 0; i < outerCount_; ++i) {
+    int64_t from = 0, to = 0, rest = i;
+    for (int axis = rank_ - 1; axis >= 0; --axis) {
+      from += rest % dims_[axis] * source_[axis];
+      to += rest % dims_[axis] * target_[axis];
+      rest /= dims_[axis];
+    }
+    parallelFor(lanes, side, grain, [&](int64_t begin, int64_t end, int) {
+      const int64_t count = end - begin;
+      transposeTiles(elementSize_, source + from + begin * sourceStep, rowSource_, target + to + begin * targetStep,
+                     columnTarget_, isByRows ? count : rows_, isByRows ? columns_ : count);
+    });
+  }
+}
+
 void TensorCopy::run(const std::byte* source, std::byte* target, int lanes) const {
   if (form_ == Form::Empty) return;
   if (form_ == Form::Block) {
@@ -228,23 +249,7 @@ void TensorCopy::run(const std::byte* source, std::byte* target, int lanes) cons
     });
   }
   if (lanes <= 1 || bytes_ <= kParallelBytes) return runRange(source, target, 0, outerCount_);
-  // A single large transpose is split along its columns, whose tiles are independent.
-  if (form_ == Form::Transposed && outerCount_ < lanes) {
-    const int64_t grain = std::max<int64_t>(64, kParallelBytes / (elementSize_ * rows_) / 64 * 64);
-    for (int64_t i = 0; i < outerCount_; ++i) {
-      int64_t from = 0, to = 0, rest = i;
-      for (int axis = rank_ - 1; axis >= 0; --axis) {
-        from += rest % dims_[axis] * source_[axis];
-        to += rest % dims_[axis] * target_[axis];
-        rest /= dims_[axis];
-      }
-      parallelFor(lanes, columns_, grain, [&](int64_t begin, int64_t end, int) {
-        transposeTiles(elementSize_, source + from + begin * columnSource_, rowSource_,
-                       target + to + begin * columnTarget_, columnTarget_, rows_, end - begin);
-      });
-    }
-    return;
-  }
+  if (form_ == Form::Transposed && outerCount_ < lanes) return runSplit(source, target, lanes);
   const int64_t grain = std::max<int64_t>(1, kParallelBytes / innerBytes());
   parallelFor(lanes, outerCount_, grain,
               [&](int64_t begin, int64_t end, int) { runRange(source, target, begin, end); });

@@ -28,6 +28,7 @@ class TensorCopy {
   void widenElements();
   void chooseForm();
   void runRange(const std::byte* source, std::byte* target, int64_t begin, int64_t end) const;
+  void runSplit(const std::byte* source, std::byte* target, int lanes) const;
   void copyInner(const std::byte* source, std::byte* target) const;
   void copyInner(const std::byte* source, std::byte* target, int64_t count) const;
   int64_t innerBytes() const;
