@@ -36,11 +36,16 @@ PackSource filterSource(const float* weights, const Shape& shape, int64_t groups
   return {weights + group * filters * depth * taps, 1, depth * taps, taps, depth, filters};
 }
 
+// Whether the taps of a kernel row follow each other, so that a copy with borders has them in a row.
+bool joinsRows(const Attributes& attributes, const Shape& weights) {
+  const readers::Window last = readers::readWindows(attributes, weights.dims().subspan(2)).axes.back();
+  return last.size > 1 && last.dilation == 1;
+}
+
 // Whether a product of words reads a copy of the input, whose few channels are an even number.
 bool copiesWords(const GemmTable& table, const Attributes& attributes, const Shape& weights) {
   if (!table.takesNarrow() || weights[1] >= kChannelsWorthATap || readers::readGroups(attributes) != 1) return false;
-  const readers::Window last = readers::readWindows(attributes, weights.dims().subspan(2)).axes.back();
-  return last.size > 1 && last.dilation == 1;
+  return joinsRows(attributes, weights);
 }
 
 // With a channel of zeros more, if their number is odd.
@@ -61,7 +66,16 @@ Ref<const Tensor> withPairs(const Tensor& weights) {
 
 // Whether a product of words reads an odd number of channels, without any that is added.
 bool readsHalves(const GemmTable& table, const Attributes& attributes, const Shape& weights) {
-  return table.takesHalves && weights[1] % 2 != 0 && copiesWords(table, attributes, weights);
+  return table.takesHalves && weights[1] % 2 != 0 && readers::readGroups(attributes) == 1;
+}
+
+// Of a packed filter.
+int64_t packedRows(const GemmTable& table, const Attributes& attributes, const Shape& weights) {
+  const int64_t channels = weights[1], width = weights.back(), taps = weights.product(2, weights.rank());
+  if (readsHalves(table, attributes, weights) && joinsRows(attributes, weights))
+    return checkedMultiply(taps / width, alignUp(checkedMultiply(channels, width), 2));
+  const bool isEven = readsHalves(table, attributes, weights) || copiesWords(table, attributes, weights);
+  return checkedMultiply(isEven ? alignUp(channels, 2) : channels, taps);
 }
 
 // Each kernel row as taps of one channel, with zero at the end if their number is odd.
@@ -84,8 +98,9 @@ Ref<const Tensor> withEvenRows(const Tensor& weights) {
 }
 
 Ref<const Tensor> filtersInWords(const GemmTable& table, const Attributes& attributes, const Tensor& weights) {
-  if (readsHalves(table, attributes, weights.shape())) return withEvenRows(weights);
-  if (copiesWords(table, attributes, weights.shape())) return withPairs(weights);
+  const bool areOdd = readsHalves(table, attributes, weights.shape());
+  if (areOdd && joinsRows(attributes, weights.shape())) return withEvenRows(weights);
+  if (areOdd || copiesWords(table, attributes, weights.shape())) return withPairs(weights);
   return Ref<const Tensor>(&weights);
 }
 
@@ -130,7 +145,7 @@ class ConvOp : public OpKernel {
   int64_t pixelBytes() const { return shape_.channels * (readsHalves_ ? 1 : 4); }
 
   bool readsNarrow_, addsNarrow_, writesNarrow_;  // bfloat16
-  bool copiesWords_, readsHalves_;
+  bool readsHalves_, copiesWords_;
   int64_t channels_;
   ConvShape shape_;   // of input pixels, whose channels may be words of two, or bytes
   bool merges_;       // taps of a kernel row are one
@@ -165,13 +180,15 @@ ConvOp::ConvOp(const OpRequest& request, const ConvShape& shape, const GemmTable
     : readsNarrow_(isNarrow(request.inputs[0])),
       addsNarrow_(request.has(3) && isNarrow(request.inputs[3])),
       writesNarrow_(isNarrow(request.outputs[0])),
-      copiesWords_(!readsNarrow_ && copiesWords(table, request.node.attributes, request.inputs[1].shape)),
-      readsHalves_(copiesWords_ && readsHalves(table, request.node.attributes, request.inputs[1].shape)),
+      readsHalves_(readsHalves(table, request.node.attributes, request.inputs[1].shape) &&
+                   (readsNarrow_ || !shape.isPointwise())),
+      copiesWords_(!readsNarrow_ &&
+                   (readsHalves_ || copiesWords(table, request.node.attributes, request.inputs[1].shape))),
       channels_(shape.channels),
       shape_(readsHalves_                   ? inBytes(shape)
              : readsNarrow_ || copiesWords_ ? inWords(shape)
                                             : shape),
-      merges_(canMergeTaps(shape)),
+      merges_(readsHalves_ ? joinsRows(request.node.attributes, request.inputs[1].shape) : canMergeTaps(shape)),
       inside_(merges_ ? withBorders(shape_) : shape_),
       rows_(merges_ ? asRowTaps(inside_) : inside_),
       weightShape_(request.inputs[1].shape),
@@ -186,7 +203,7 @@ ConvOp::ConvOp(const OpRequest& request, const ConvShape& shape, const GemmTable
       hasBias_(request.has(2)),
       hasResidual_(request.has(3)),
       zeros_(shape.isPadded() && !merges_ ? static_cast<size_t>(shape_.channels) : 0) {
-  if (readsHalves_) halves_.emplace(asRowTaps(inside_));
+  if (readsHalves_) halves_.emplace(merges_ ? asRowTaps(inside_) : inside_);
   const bool copies = copiesWords_ || (merges_ && shape_.isPadded());
   const int64_t pixels = checkedMultiply(checkedMultiply(inside_.in[0], inside_.in[1]), inside_.in[2]);
   const int64_t floats = checkedMultiply(checkedMultiply(shape.images, pixels), shape_.channels);
@@ -212,8 +229,8 @@ void ConvOp::run(const OpContext& context) const {
   operands.a = source.x;
   operands.lda = shape_.channels;
   const ConvRows<uint8_t>::Source halves{halves_ ? &*halves_ : nullptr, reinterpret_cast<const uint8_t*>(source.x),
-                                         nullptr};
-  if (!shape_.isPointwise()) {
+                                         reinterpret_cast<const uint8_t*>(zeros_.data())};
+  if (readsHalves_ || !shape_.isPointwise()) {
     operands.rowFunction = readsHalves_ ? fillWordRows : ConvRows<float>::fill;
     operands.rowSource = readsHalves_ ? static_cast<const void*>(&halves) : &source;
     operands.zeroRow = zeros_.empty() ? nullptr : zeros_.data();
@@ -252,24 +269,26 @@ const float* ConvOp::paddedInput(const OpContext& context) const {
 }
 
 void ConvOp::padRow(const float* x, int64_t row, std::byte* padded) const {
-  const int64_t pixel = pixelBytes(), h = row % inside_.in[1] - shape_.before[1];
-  const int64_t d = row / inside_.in[1] % inside_.in[0] - shape_.before[0], image = row / inside_.in[1] / inside_.in[0];
+  const auto border = [&](size_t i) { return shape_.before[i] - inside_.before[i]; };
+  const int64_t pixel = pixelBytes(), h = row % inside_.in[1] - border(1);
+  const int64_t d = row / inside_.in[1] % inside_.in[0] - border(0), image = row / inside_.in[1] / inside_.in[0];
   std::byte* to = padded + row * inside_.in[2] * pixel;
   if (h < 0 || h >= shape_.in[1] || d < 0 || d >= shape_.in[0]) {
     fillParts(to, inside_.in[2] * pixel, std::byte{0});
     return;
   }
-  const int64_t channels = copiesWords_ ? channels_ : shape_.channels;  // floats, or words of the input itself
-  const int64_t width = shape_.in[2] * channels, sourceRow = (image * shape_.in[0] + d) * shape_.in[1] + h;
-  const float* from = x + sourceRow * width;
-  to = std::fill_n(to, shape_.before[2] * pixel, std::byte{0});
-  if (readsHalves_)
-    gemm_.table().narrow(from, width, reinterpret_cast<uint16_t*>(to));
-  else if (copiesWords_)
-    gemm_.table().spread(from, shape_.in[2], channels_, reinterpret_cast<uint16_t*>(to));
+  const int64_t width = shape_.in[2], sourceRow = (image * shape_.in[0] + d) * shape_.in[1] + h;
+  const int64_t rowBytes = width * (copiesWords_ ? 4 * channels_ : pixel);
+  const std::byte* from = reinterpret_cast<const std::byte*>(x) + sourceRow * rowBytes;
+  const auto* floats = reinterpret_cast<const float*>(from);
+  to = std::fill_n(to, border(2) * pixel, std::byte{0});
+  if (!copiesWords_)
+    copyBytes(to, from, static_cast<size_t>(rowBytes));
+  else if (readsHalves_)
+    gemm_.table().narrow(floats, width * channels_, reinterpret_cast<uint16_t*>(to));
   else
-    copyBytes(to, from, static_cast<size_t>(width) * sizeof(float));
-  std::fill_n(to + shape_.in[2] * pixel, shape_.after[2] * pixel, std::byte{0});
+    gemm_.table().spread(floats, width, channels_, reinterpret_cast<uint16_t*>(to));
+  std::fill_n(to + width * pixel, (shape_.after[2] - inside_.after[2]) * pixel, std::byte{0});
 }
 
 bool acceptsShapes(const OpRequest& request) {
@@ -300,15 +319,22 @@ std::unique_ptr<OpKernel> createConv(const OpRequest& request) {
   return std::make_unique<ConvOp>(request, shape, gemmTable());
 }
 
+NarrowOperands narrowPixels(const Node& node, const Shape& weights, double readers = 1) {
+  NarrowOperands result = narrowProduct(weights[1], readers);
+  if (readsHalves(gemmTableFor(node), node.attributes, weights)) result.inputs |= operandBit(0);
+  return result;
+}
+
 bool acceptsWordsConv(const OpRequest& request) {
-  if (!areFloats(request, narrowProduct(request.inputs[1].shape[1])) || !acceptsShapes(request)) return false;
+  if (!areFloats(request, narrowPixels(request.node, request.inputs[1].shape)) || !acceptsShapes(request)) return false;
   return packsWords(request) && !hasWinogradWeights(request.node) &&
          !isDepthwise(request.inputs[1].shape, readers::readGroups(request.node.attributes));
 }
 
-// Windows that contain a pixel, on average. Those of few channels are copied first.
+// Windows that contain a pixel, on average. Those of few channels, or of an odd number, are copied first.
 double windowsPerPixel(const Node& node, const Shape& weights) {
-  if (copiesWords(gemmTableFor(node), node.attributes, weights)) return 1;
+  const GemmTable& table = gemmTableFor(node);
+  if (copiesWords(table, node.attributes, weights) || readsHalves(table, node.attributes, weights)) return 1;
   double windows = 1;
   for (const readers::Window& axis : readers::readWindows(node.attributes, weights.dims().subspan(2)).axes)
     windows *= static_cast<double>(axis.size) / static_cast<double>(axis.stride);
@@ -322,7 +348,7 @@ NarrowOperands narrowOperands(const Node& node) {
   if (dynamic_cast<const GroupedWeights*>(node.prepared.get())) return narrowGroups(node);
   const Shape& weights = node.inputs[1]->constant->shape();
   return dynamic_cast<const PackedWeights*>(node.prepared.get())
-             ? narrowProduct(weights[1], windowsPerPixel(node, weights))
+             ? narrowPixels(node, weights, windowsPerPixel(node, weights))
              : narrowFloats(node, weights);
 }
 
@@ -417,8 +443,7 @@ std::optional<PackedForm> formOf(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
   const int64_t groups = readers::readGroups(node.attributes), filters = shape[0] / groups;
   const GemmTable& table = gemmTableFor(node);
-  const int64_t channels = shape[1] + (copiesWords(table, node.attributes, shape) && shape[1] % 2);
-  const int64_t rows = checkedMultiply(channels, shape.product(2, shape.rank()));
+  const int64_t rows = packedRows(table, node.attributes, shape);
   if (isMostlyPadding(table, groups, rows, filters)) return std::nullopt;
   if (const int side = winogradSide(node, weights)) return winogradForm(weights, side);
   return PackedForm{"filters", table, groups, rows, filters, 0, {shape[1]}};
@@ -471,12 +496,20 @@ ConvRows<T>::ConvRows(const ConvShape& shape) : shape_(shape) {
                            w * shape.dilation[2] * steps_[2]);
 }
 
+// Short of a division, which takes longer than a tile's pointers, for the axes that signals and single images lack.
+static int64_t divide(int64_t value, int64_t by, int64_t& remainder) {
+  const int64_t quotient = by == 1 ? value : value < by ? 0 : value / by;
+  remainder = value - quotient * by;
+  return quotient;
+}
+
 template <class T>
 void ConvRows<T>::fill(const void* source, int64_t first, int64_t count, int tileRows, const T** table) {
   const auto& from = *static_cast<const Source*>(source);
   const Spatial& out = from.rows->shape_.out;
-  Spatial at{first / out[2] / out[1] % out[0], first / out[2] % out[1], first % out[2]};
-  int64_t image = first / out[2] / out[1] / out[0];
+  Spatial at;
+  int64_t image = first;
+  for (size_t i = 3; i-- > 0;) image = divide(image, out[i], at[i]);
   if (from.rows->hasManyTaps()) passWork(count * static_cast<int64_t>(from.rows->offsets_.size()));
   const ConvRows& rows = *from.rows;
   for (int64_t i = 0; i < count;) {
