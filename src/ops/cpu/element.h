@@ -78,7 +78,7 @@ class SliceWalk {
   int64_t sliceElements() const { return sliceElements_; }
   // Of data, in elements.
   int64_t offset(const Node& node, int64_t tuple, const void* indices) const {
-    int64_t result = tuple / perBatch_ * batchStride_;
+    int64_t result = batchDims_ == 0 ? 0 : tuple / perBatch_ * batchStride_;
     for (int i = 0; i < tupleSize_; ++i)
       result +=
           checkedIndex(node, indexAt(indices, is64_, tuple * tupleSize_ + i), data_[batchDims_ + i], batchDims_ + i) *

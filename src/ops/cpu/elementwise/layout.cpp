@@ -47,12 +47,21 @@ int chooseSplit(const Shape& dims, int64_t limit) {
   return split;
 }
 
+// Repeats an element in whole pieces of kGatherSlack bytes, which a short row costs no loop of its own. What is past
+// the row belongs to the next one, which is written later, or to the slack.
+template <class T>
+void splatRow(T value, int64_t count, T* to) {
+  constexpr int64_t kPiece = kGatherSlack / static_cast<int64_t>(sizeof(T));
+  for (int64_t i = 0; i < count; i += kPiece)
+    for (int64_t k = 0; k < kPiece; ++k) to[i + k] = value;
+}
+
 template <class T>
 T* gatherRow(const T* from, int64_t stride, int64_t count, T* to) {
   if (stride == 1)
     for (int64_t i = 0; i < count; ++i) to[i] = from[i];
   else
-    for (int64_t i = 0; i < count; ++i) to[i] = from[0];
+    splatRow(from[0], count, to);
   return to + count;
 }
 

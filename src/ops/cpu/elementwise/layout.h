@@ -43,7 +43,9 @@ struct BlockLayout {
 // copied then; 0 = `limit` applies.
 BlockLayout planBlocks(BroadcastDims operands, int64_t limit, int64_t flatLimit);
 
-// Copies the elements of a block that starts at `from` to `to`: `count` indices of dimension `split`.
+// Copies the elements of a block that starts at `from` to `to`: `count` indices of dimension `split`. Bytes up to
+// kGatherSlack past them may be written, too.
+inline constexpr int64_t kGatherSlack = 64;
 void gatherBlock(const BlockLayout& layout, size_t input, int64_t count, const std::byte* from, std::byte* to,
                  size_t elementSize);
 

@@ -185,7 +185,7 @@ void ElementwiseOp::layOutScratch() {
     input.scratch = laneBytes_;
     if (input.access == Access::Repeated) laneBytes_ += static_cast<size_t>(kSplatBytes);
     if (input.access == Access::Gathered || input.access == Access::Pattern)
-      laneBytes_ += alignUp(elements * input.elementSize);
+      laneBytes_ += alignUp(elements * input.elementSize + static_cast<size_t>(kGatherSlack));
   }
 }
 

@@ -9,6 +9,7 @@
 #include "base/interrupt_point.h"
 #include "graph/readers/indexing.h"
 #include "ops/cpu/element.h"
+#include "ops/cpu/elementwise/ops.h"
 #include "ops/cpu/grain.h"
 #include "ops/families.h"
 
@@ -19,6 +20,7 @@ namespace {
 using readers::ScatterReduction;
 
 constexpr int64_t kGrainElements = 16 * 1024;
+constexpr int64_t kLeastVectors = 16;      // elements of a slice that are combined by vectors
 constexpr int64_t kLeastSharedSlice = 16;  // elements; below, reading the indices takes longer than the updates
 
 using Combine = void (*)(std::byte* target, const std::byte* update, int64_t count);
@@ -122,6 +124,14 @@ Combine combineFor(DType dtype, ScatterReduction reduction) {
   }
 }
 
+// The same by vectors; NULL where there is no such code.
+TileFunction tileFor(DType dtype, ScatterReduction reduction) {
+  if (dtype != DType::Float32 && dtype != DType::Float64) return nullptr;
+  if (reduction == ScatterReduction::Add) return findTileFunction(ElementOp::Add, dtype, dtype);
+  if (reduction == ScatterReduction::Multiply) return findTileFunction(ElementOp::Mul, dtype, dtype);
+  return nullptr;
+}
+
 ScatterReduction reductionOf(const OpRequest& request) {
   return readers::readScatterReduction(*RequestInputs(request));
 }
@@ -138,6 +148,7 @@ class ScatterOp : public OpKernel {
   explicit ScatterOp(const OpRequest& request)
       : node_(request.node),
         combine_(combineFor(request.inputs[0].dtype, reductionOf(request))),
+        tile_(tileFor(request.inputs[0].dtype, reductionOf(request))),
         elementBytes_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))),
         dataBytes_(request.inputs[0].shape.count() * elementBytes_) {}
 
@@ -153,14 +164,19 @@ class ScatterOp : public OpKernel {
   virtual void update(const OpContext& context, std::byte* out) const = 0;
   void put(std::byte* target, const std::byte* source, int64_t elements) const {
     if (!combine_) return copyBytes(target, source, static_cast<size_t>(elements * elementBytes_));
-    if (elements <= kStepsPerLook / 4) return combine_(target, source, elements);
+    if (elements <= kStepsPerLook / 4) return combine(target, source, elements);
     inParts(elements, 1, [&](int64_t begin, int64_t end) {
-      combine_(target + begin * elementBytes_, source + begin * elementBytes_, end - begin);
+      combine(target + begin * elementBytes_, source + begin * elementBytes_, end - begin);
     });
+  }
+  void combine(std::byte* target, const std::byte* source, int64_t elements) const {
+    if (!tile_ || elements < kLeastVectors) return combine_(target, source, elements);
+    tile_({target, {target, source, nullptr}, {1, 1, 0}, elements, 0, 0});
   }
 
   const Node& node_;
   Combine combine_;
+  TileFunction tile_;
   int64_t elementBytes_, dataBytes_;
 };
 
@@ -229,11 +245,13 @@ class ScatterNDOp final : public ScatterOp {
 
   // Applies the updates of the elements [begin, end), which are whole slices.
   void updateSlices(const OpContext& context, int64_t begin, int64_t end, std::byte* out) const {
-    const int64_t elements = slices_.sliceElements();
+    const SliceWalk slices = slices_;  // as a local, stores to `out` cannot change it
+    const int64_t elements = slices.sliceElements();
     const std::byte* updates = context.in<std::byte>(2);
+    const void* indices = context.inputs[1];
     WorkCounter work;
-    for (int64_t i = 0; i < slices_.count(); ++i, work.pass(8)) {
-      const int64_t offset = slices_.offset(node_, i, context.inputs[1]);
+    for (int64_t i = 0; i < slices.count(); ++i, work.pass(8)) {
+      const int64_t offset = slices.offset(node_, i, indices);
       if (offset < begin || offset >= end) continue;
       put(out + offset * elementBytes_, updates + i * elements * elementBytes_, elements);
       work.pass(elements * elementBytes_ / 4);

@@ -13,6 +13,7 @@ namespace max {
 namespace {
 
 constexpr int64_t kGrainBytes = 64 * 1024;
+constexpr int64_t kShortFill = 1024;  // counted with the row
 
 bool isIdentity(const WorkVector<int64_t>& table, int64_t size) {
   if (static_cast<int64_t>(table.size()) != size) return false;
@@ -43,6 +44,7 @@ IndexedCopy::IndexedCopy(int64_t elementBytes, const Shape& source, const IndexT
     rows_ *= static_cast<int64_t>(entry.offsets.size());
     outer_.insert(outer_.begin(), std::move(entry));
   }
+  if (outer_.empty()) outer_.push_back({{0}});
 }
 
 void IndexedCopy::addSegments(const WorkVector<int64_t>& table, int64_t step) {
@@ -67,9 +69,11 @@ void IndexedCopy::addSegments(const WorkVector<int64_t>& table, int64_t step) {
 
 void IndexedCopy::fillBytes(std::byte* target, const std::byte* fill, int64_t bytes) const {
   visitElementBytes(elementBytes_, [&](auto size) {
-    inParts(bytes / size, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin * size; i < end * size; i += size) copyElement(size, target + i, fill);
-    });
+    const auto part = [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; i += size) copyElement(size, target + i, fill);
+    };
+    if (bytes <= kShortFill) return part(0, bytes);
+    inParts(bytes / size, 1, [&](int64_t begin, int64_t end) { part(begin * size, end * size); });
   });
 }
 
@@ -95,22 +99,34 @@ void IndexedCopy::copyRow(const std::byte* source, std::byte* target, const std:
   }
 }
 
+// The source of a row of the last outer axis, all of whose rows have the same offset along the others.
+int64_t IndexedCopy::blockOffset(int64_t block) const {
+  int64_t offset = 0;
+  for (size_t axis = outer_.size() - 1; axis-- > 0 && offset != kFill;) {
+    const auto& offsets = outer_[axis].offsets;
+    const auto size = static_cast<int64_t>(offsets.size());
+    const int64_t step = offsets[static_cast<size_t>(block % size)];
+    block /= size;
+    offset = step == kFill ? kFill : offset + step;
+  }
+  return offset;
+}
+
 void IndexedCopy::run(const std::byte* source, std::byte* target, const std::byte* fill, int lanes) const {
   if (rowBytes_ == 0 || rows_ == 0) return;
+  const auto blockRows = static_cast<int64_t>(outer_.back().offsets.size());
   parallelFor(lanes, rows_, std::max<int64_t>(1, kGrainBytes / rowBytes_), [&](int64_t begin, int64_t end, int) {
-    for (int64_t row = begin; row < end; ++row) {
-      int64_t offset = 0, rest = row;
-      for (size_t axis = outer_.size(); axis-- > 0 && offset != kFill;) {
-        const auto& offsets = outer_[axis].offsets;
-        const int64_t step = offsets[static_cast<size_t>(rest % static_cast<int64_t>(offsets.size()))];
-        rest /= static_cast<int64_t>(offsets.size());
-        offset = step == kFill ? kFill : offset + step;
+    for (int64_t row = begin; row < end;) {
+      const int64_t first = row % blockRows, base = blockOffset(row / blockRows);
+      const int64_t* offsets = outer_.back().offsets.data() + first;
+      const int64_t rows = std::min(end - row, blockRows - first);
+      for (int64_t k = 0; k < rows; ++k, ++row) {
+        std::byte* out = target + row * rowBytes_;
+        if (base == kFill || offsets[k] == kFill)
+          fillBytes(out, fill, rowBytes_);
+        else
+          copyRow(source + base + offsets[k], out, fill);
       }
-      std::byte* out = target + row * rowBytes_;
-      if (offset == kFill)
-        fillBytes(out, fill, rowBytes_);
-      else
-        copyRow(source + offset, out, fill);
     }
   });
 }

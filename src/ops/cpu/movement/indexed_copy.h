@@ -34,12 +34,13 @@ class IndexedCopy {
 
   void addSegments(const WorkVector<int64_t>& table, int64_t step);
   void copyRow(const std::byte* source, std::byte* target, const std::byte* fill) const;
+  int64_t blockOffset(int64_t block) const;
   void fillBytes(std::byte* target, const std::byte* fill, int64_t bytes) const;
 
   int64_t elementBytes_;
   int64_t rowBytes_ = 0;
   int64_t rows_ = 1;
-  std::vector<Axis> outer_;
+  std::vector<Axis> outer_;  // at least one
   WorkVector<Segment> segments_;
   bool isGather_ = false;           // many segments of one step each
   WorkVector<int64_t> rowOffsets_;  // then: per step, in bytes
