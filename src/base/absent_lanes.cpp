@@ -2,7 +2,6 @@
 #include "base/absent_lanes.h"
 
 #include <sys/resource.h>
-#include <time.h>
 
 #include <algorithm>
 
@@ -15,14 +14,6 @@ namespace {
 constexpr int64_t kLookPeriod = 1'000'000;  // nanoseconds
 constexpr int64_t kLeastLoss = 1'000'000;   // a scheduler's slice is a few times as long
 constexpr int64_t kPartLost = 8;            // one part of so many
-
-// What the thread has had of processors. What getrusage says is as old as the last tick, which may be longer than a
-// run.
-int64_t processorNanoseconds() noexcept {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * int64_t{1'000'000'000} + time.tv_nsec;
-}
 
 }  // namespace
 
@@ -60,7 +51,7 @@ void RunClock::stop() noexcept {
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
   const int64_t ranBefore = ran_, stopsBefore = stops_;
-  ran_ = processorNanoseconds();
+  ran_ = threadNanoseconds();
   stops_ = usage.ru_nivcsw;
   // What the thread ran between the last look and the run's begin only makes this smaller.
   const int64_t length = now - begin_, lost = length - waited_ - (ran_ - ranBefore);
