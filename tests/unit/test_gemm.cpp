@@ -60,6 +60,40 @@ TEST(PackMatrix, PutsEveryElementInItsPlace) {
   });
 }
 
+// Several tasks for a lane, in which tiles of two heights lie behind each other.
+TEST(Gemm, ManyRows) {
+  forEachCpuTarget([](CpuTarget target) {
+    SCOPED_TRACE(nameOf(target));
+    RandomTensors random(71);
+    const GemmTable& table = gemmTable();
+    for (const int64_t depth : {0, 1, 5, 64})
+      for (const int64_t rows : {301, 514, 1000}) {
+        const int64_t columns = 37;
+        const Ref<Tensor> a = random.floats({rows, depth}), b = random.floats({depth, columns}),
+                          residual = random.floats({rows, columns});
+        std::vector<float> packed(static_cast<size_t>(packedCount(table, depth, columns))),
+            c(static_cast<size_t>(residual->count()));
+        packMatrix(table, {b->as<float>(), columns, 1, 1, depth, columns}, packed.data(), 1);
+        GemmOperands operands;
+        operands.a = a->as<float>();
+        operands.lda = depth;
+        operands.b = packed.data();
+        operands.c = c.data();
+        operands.residual = residual->as<float>();
+        operands.ldc = operands.ldr = columns;
+        const Gemm gemm(rows, columns, 1, depth, {}, 1);
+        const Ref<Storage> scratch = allocateStorage(gemm.scratchBytes());
+        gemm.run(operands, static_cast<std::byte*>(scratch->data()), 1);
+        for (int64_t i = 0; i < rows * columns; ++i) {
+          double sum = double{residual->as<float>()[i]};
+          for (int64_t k = 0; k < depth; ++k)
+            sum += double{a->as<float>()[i / columns * depth + k]} * double{b->as<float>()[k * columns + i % columns]};
+          ASSERT_NEAR(double{c[static_cast<size_t>(i)]}, sum, 1e-4) << rows << " x " << depth << ", element " << i;
+        }
+      }
+  });
+}
+
 TEST(PackMatrix, LargeMatricesAreSharedByLanes) {
   RandomTensors random(51);
   const Ref<Tensor> b = random.floats({700, 200});

@@ -24,8 +24,9 @@ constexpr double kFlopsPerLane = 1e6;          // less than that is not worth a 
 constexpr double kBytesPerLane = 128 << 10;
 constexpr double kStepsPerStore = 8;  // of k, in whose time a tile is stored
 constexpr int64_t kTasksPerLane = 4;
-constexpr int64_t kStepsPerTileRow = 4;  // of a tile and one row of B, base/interrupt_point.h
-constexpr int64_t kRowsPerStore = 24;    // of B, in whose time a tile is stored to memory that is new
+constexpr int64_t kStepsPerTileRow = 4;   // of a tile and one row of B, base/interrupt_point.h
+constexpr int64_t kRowsPerStore = 24;     // of B, in whose time a tile is stored to memory that is new
+constexpr int64_t kMostAhead = 32 << 10;  // floats of the next rows that are prefetched
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -317,6 +318,8 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
       tile.b = b + (tap * depth_ + first) * tile.bStride;
       prefetchNext(tile, tile1 - tile0);
       if (operands.fromLast && tile.finish) tile.ahead = b - taps_ * depth_ * table_->parts * width;
+      if (tile.finish && panel == (operands.fromLast ? 0 : panels_.count - 1))
+        prefetchRows(tile, operands, at.a, tile0, tile1);
       runTiles(tile, operands, place, pointers + tap * table_->tileRows);
       work.pass((tile.taps * tile.depth + kRowsPerStore) * (tile1 - tile0) * kStepsPerTileRow);
     }
@@ -373,22 +376,41 @@ void Gemm::prefetchNext(GemmTile& tile, int64_t tiles) const {
   tile.aheadStep = ceilDiv(tile.bStride, tiles);
 }
 
+// Behind the last panel come the rows of the next task.
+void Gemm::prefetchRows(GemmTile& tile, const GemmOperands& operands, int64_t offset, int64_t tile0,
+                        int64_t tile1) const {
+  const bool isDense = !operands.rowFunction && operands.lda == (convertsRows_ ? rowDepth_ : depth_);
+  const int64_t steps = (tile1 - tile0) * tile.taps * tile.depth;
+  if (!isDense || tile1 == tiles_ || steps == 0) return;
+  const int64_t first = tileBegin(tile1), last = tileBegin(std::min(2 * tile1 - tile0, tiles_));
+  tile.ahead = operands.a + offset + first * operands.lda;
+  tile.aheadStep = ceilDiv(std::min((last - first) * operands.lda, kMostAhead), steps);
+}
+
 void Gemm::runTiles(GemmTile& tile, const GemmOperands& operands, const Place& place,
                     const float* const* pointers) const {
-  const float* ahead = tile.ahead;
-  const int64_t row0 = tileBegin(place.tile0);
   const bool keepsParts = !narrowC_ || tile.accumulate || !tile.finish;
-  for (int64_t t = place.tile0; t < place.tile1; ++t, pointers += taps_ * table_->tileRows) {
-    const int64_t first = tileBegin(t), count = tileBegin(t + 1) - first;
-    const int64_t residual = place.at.residual + first * operands.ldr + place.column;
-    tile.rows = pointers;
-    tile.count = count;
-    tile.ahead = ahead + (t - place.tile0) * tile.aheadStep * tile.taps * tile.depth;
-    tile.c = place.c + (keepsParts ? (first - row0) * tile.ldc : 0);
-    if (narrowC_) tile.narrow = operands.narrowC + place.at.c + first * operands.ldc + place.column;
-    if (operands.residual) tile.residual = operands.residual + residual;
-    if (operands.narrowResidual) tile.narrowResidual = operands.narrowResidual + residual;
-    table_->tile(count, tile.columns)(tile);
+  const int64_t row = tileBegin(place.tile0), residual = place.at.residual + row * operands.ldr + place.column;
+  tile.rows = pointers;
+  tile.c = place.c;
+  if (narrowC_) tile.narrow = operands.narrowC + place.at.c + row * operands.ldc + place.column;
+  if (operands.residual) tile.residual = operands.residual + residual;
+  if (operands.narrowResidual) tile.narrowResidual = operands.narrowResidual + residual;
+  const int64_t aheadOfTile = tile.aheadStep * tile.taps * tile.depth;
+  for (int64_t t = place.tile0, last; t < place.tile1;) {
+    last = t < tallTiles_ ? std::min(tallTiles_, place.tile1) : place.tile1;  // of this height
+    tile.count = tileRows_ + (t < tallTiles_);
+    const GemmTileFunction multiply = table_->tile(tile.count, tile.columns);
+    const int64_t toNext = tile.count * operands.ldr;
+    for (; t < last; ++t) {
+      multiply(tile);
+      tile.rows += taps_ * table_->tileRows;
+      tile.ahead += aheadOfTile;
+      if (keepsParts) tile.c += tile.count * tile.ldc;
+      if (narrowC_) tile.narrow += tile.count * operands.ldc;
+      if (tile.residual) tile.residual += toNext;
+      if (tile.narrowResidual) tile.narrowResidual += toNext;
+    }
   }
 }
 

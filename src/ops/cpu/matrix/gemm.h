@@ -279,6 +279,7 @@ class Gemm {
   // A task's own rows of words belong to one product.
   int64_t rowOffsetOf(const GemmOffsets& at) const { return convertsRows_ ? 0 : at.a; }
   void prefetchNext(GemmTile& tile, int64_t tiles) const;
+  void prefetchRows(GemmTile& tile, const GemmOperands& operands, int64_t offset, int64_t tile0, int64_t tile1) const;
   void runTiles(GemmTile& tile, const GemmOperands& operands, const Place& place, const float* const* pointers) const;
   int64_t tileBegin(int64_t tile) const { return tile * tileRows_ + (tile < tallTiles_ ? tile : tallTiles_); }
 
