@@ -41,7 +41,7 @@ void expectReference(const Case& c, DType dtype, bool wide, bool hasResidual, ui
                                   randomTensor(random, DType::Float32, {c.weights[0]}, 0.01, 0.05),
                                   wZero,
                                   seed % 6 ? number(DType::Float32, 0.3, 0.4) : number(DType::Float32, 1e-9, 2e-9),
-                                  number(dtype, 20, 90),
+                                  seed % 5 ? number(dtype, 20, 90) : number(dtype, 0, 0),
                                   randomTensor(random, DType::Int32, {c.weights[0]}, -3000, 3000)};
   if (hasResidual) {
     const std::vector<Ref<Tensor>> sum{randomTensor(random, dtype, c.output(), 0, 127),
@@ -132,6 +132,63 @@ TEST(QuantizedConv, NarrowGroups) {
     expectReference({{1, 70, 64}, {64, 8, 5}, 8, 2, 1, 2}, DType::Int8, false, false, seed);
     expectReference({{1, 4, 5, 6, 64}, {64, 4, 2, 2, 2}, 16}, DType::UInt8, false, false, seed);
     expectReference({{0, 5, 5, 64}, {64, 4, 3, 3}, 16}, DType::UInt8, false, false, seed);
+  });
+}
+
+// Few channels: what is left over of the rows of a window makes words of its own, if pixels are far enough from each
+// other.
+TEST(QuantizedConv, WordsOfWindows) {
+  forEachTarget([] {
+    uint32_t seed = 1;
+    for (const int64_t channels : {1, 2, 3, 4})
+      for (const int64_t kernel : {2, 3, 5, 6, 7})
+        for (const int64_t stride : {1, 2, 3, 9}) {
+          const int64_t filters = seed % 3 ? 64 : 7 + seed % 31, height = kernel + seed % 9,
+                        width = kernel + 3 * (seed % 17);
+          const Case c{
+              {1 + seed % 2, height, width, channels}, {filters, channels, kernel, kernel}, 1, stride, 1, seed % 4};
+          for (const DType dtype : {DType::UInt8, DType::Int8}) {
+            expectReference(c, dtype, false, false, seed);
+            expectReference(c, dtype, seed % 7 == 0, seed % 5 == 0, seed + 1);
+            ++seed;
+          }
+        }
+    // Long rows in segments, one axis and three, dilations, many rows, no image.
+    expectReference({{1, 5, 2500, 3}, {8, 3, 7, 7}, 1, 2, 1, 3}, DType::UInt8, false, false, seed);
+    expectReference({{2, 300, 3}, {40, 3, 7}, 1, 2, 1, 3}, DType::Int8, false, false, seed);
+    expectReference({{2, 5, 6, 40, 3}, {32, 3, 3, 3, 3}, 1, 2, 1, 1}, DType::UInt8, false, false, seed);
+    expectReference({{1, 5, 6, 40, 1}, {64, 1, 2, 3, 3}, 1, 3, 1, 1}, DType::Int8, false, false, seed);
+    expectReference({{1, 20, 40, 3}, {32, 3, 3, 3}, 1, 2, 2, 2}, DType::UInt8, false, false, seed);
+    expectReference({{1, 130, 9, 1}, {8, 1, 129, 3}}, DType::UInt8, false, false, seed);
+    expectReference({{0, 20, 40, 3}, {32, 3, 3, 3}, 1, 2, 1, 1}, DType::UInt8, false, false, seed);
+  });
+}
+
+// The same as sums, and as real numbers.
+TEST(QuantizedConv, SumsOfWindows) {
+  forEachTarget([] {
+    Random random(3);
+    for (const DType dtype : {DType::UInt8, DType::Int8})
+      for (const int64_t width : {9, 60})
+        for (const int64_t filters : {40, 64, 100})
+          for (const bool hasFactor : {false, true}) {
+            const std::vector<int64_t> twos{2, 2}, pads{3, 3, 3, 3};
+            LooseNode node(kMaxDomain, "ConvInteger", with({{"strides", twos}, {"pads", pads}}));
+            std::vector<Ref<Tensor>> inputs{randomTensor(random, dtype, {1, 11, width, 3}, 0, 127),
+                                            randomTensor(random, DType::Int8, {filters, 3, 7, 7}, -100, 100),
+                                            randomTensor(random, dtype, {}, 3, 9),
+                                            randomTensor(random, DType::Int8, {}, 0, 0)};
+            if (hasFactor) {
+              inputs.push_back(randomTensor(random, DType::Float32, {filters}, 0.1, 0.2));
+              inputs.push_back(randomTensor(random, DType::Float32, {filters}, -9, 9));
+            }
+            const std::vector<OutputType> outputs{
+                {hasFactor ? DType::Float32 : DType::Int32, {1, 6, (width + 1) / 2, filters}}};
+            const Ref<Tensor> expected = runOp(node.node(), inputs, outputs, "reference").outputs[0];
+            const KernelRun run = runOp(node.node(), inputs, outputs, "conv_int8", 2, true);
+            expectClose(*run.outputs[0], *expected, hasFactor ? 1e-5 : 0,
+                        concat(width, " pixels, ", filters, " filters"));
+          }
   });
 }
 

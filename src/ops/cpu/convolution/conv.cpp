@@ -14,6 +14,7 @@
 #include "ops/cpu/convolution/conv_few.h"
 #include "ops/cpu/convolution/conv_grouped.h"
 #include "ops/cpu/convolution/conv_stem.h"
+#include "ops/cpu/convolution/conv_windows.h"
 #include "ops/cpu/convolution/winograd.h"
 #include "ops/cpu/matrix/matmul.h"
 #include "ops/cpu/movement/transpose_tile.h"
@@ -345,6 +346,7 @@ NarrowOperands narrowOperands(const Node& node) {
   if (!mayBeNarrow(node)) return {};
   if (!node.prepared) return {};
   if (dynamic_cast<const StemWeights*>(node.prepared.get())) return {0, operandBit(0)};
+  if (dynamic_cast<const WindowWeights*>(node.prepared.get())) return narrowWindows(node.inputs[1]->constant->shape());
   if (dynamic_cast<const GroupedWeights*>(node.prepared.get())) return narrowGroups(node);
   const Shape& weights = node.inputs[1]->constant->shape();
   return dynamic_cast<const PackedWeights*>(node.prepared.get())
@@ -455,6 +457,7 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
   const int64_t groups = readers::readGroups(node.attributes);
   if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(node, *weights);
   if (isStem(node, *weights)) return prepareStem(node, *weights);
+  if (hasWindows(node, *weights)) return makeRef<WindowWeights>(node, *weights);
   if (hasFewFilters(node, *weights)) return makeRef<FewWeights>(*weights);
   if (const GroupedTable* table = groupedTable(node, *weights)) return makeRef<GroupedWeights>(*table, *weights);
   const std::optional<PackedForm> form = formOf(node, *weights);
@@ -464,6 +467,7 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
 }
 
 constexpr Implementation kConv[] = {{"stem_f32", acceptsStem, createStem},
+                                    {"windows_bf16", acceptsWindows, createWindows},
                                     {"grouped_bf16", acceptsGroupedWords, createGrouped},
                                     {"grouped_f32", acceptsGrouped, createGrouped},
                                     {"few_f32", acceptsFew, createFew},
@@ -481,7 +485,8 @@ std::optional<PackedForm> filterForm(const Node& node, std::span<const Tensor* c
   const bool isConv = node.isOwn("Conv") || node.is("Conv");
   const Tensor* weights = isConv ? filtersOf(node, constants) : nullptr;
   if (!weights || isDepthwise(weights->shape(), readers::readGroups(node.attributes))) return std::nullopt;
-  if (isStem(node, *weights) || hasFewFilters(node, *weights) || groupedTable(node, *weights)) return std::nullopt;
+  if (isStem(node, *weights) || hasWindows(node, *weights)) return std::nullopt;
+  if (hasFewFilters(node, *weights) || groupedTable(node, *weights)) return std::nullopt;
   return formOf(node, *weights);
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "base/align.h"
@@ -15,6 +16,7 @@
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv.h"
 #include "ops/cpu/convolution/quantized_operands.h"
+#include "ops/cpu/convolution/window_words.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/matrix/gemm_int.h"
 #include "ops/cpu/matrix/tiles.h"
@@ -53,6 +55,15 @@ struct Pieces {
   int64_t depth(const IntegerGemmTable& table) const { return count * words * (table.usesBytes ? 4 : 2); }
 };
 
+// Whether filters of few channels are multiplied by the words of their windows.
+bool takesWindows(const IntegerGemmTable& table, const Attributes& attributes, const Tensor& weights,
+                  const Tensor* zeros, bool hasResidual) {
+  constexpr int64_t kMostChannels = 4;
+  if (!table.takesOffsets || hasResidual || weights.shape()[1] > kMostChannels) return false;
+  if (!hasWindowWords(attributes, weights.shape(), 4)) return false;
+  return zerosOf(zeros).areAll(weights.dtype() == DType::Int8 ? 0 : 128);  // else sums of the window count, too
+}
+
 // The filters of one product: those of a group, or of all narrow groups that a vector of channels holds.
 struct FilterBlocks {
   int64_t filters, count, columns;
@@ -85,16 +96,25 @@ bool isMostlyPadding(const IntegerGemmTable& table, const Pieces& pieces, const 
 class PackedFilters final : public Prepared {
  public:
   PackedFilters(const IntegerGemmTable& table, const Pieces& pieces, const Tensor& weights, const Tensor* zeros,
-                const FilterBlocks& blocks, size_t input)
-      : usesBytes_(table.usesBytes), isGrouped_(blocks.isGrouped), panelColumns_(table.panelColumns), input_(input) {
-    const size_t each = blockBytes(table, pieces, blocks.columns);
-    const int64_t columns = blocks.columns, depth = pieces.depth(table);
+                const FilterBlocks& blocks, size_t input, std::optional<WindowOrder> order)
+      : usesBytes_(table.usesBytes),
+        isGrouped_(blocks.isGrouped),
+        panelColumns_(table.panelColumns),
+        input_(input),
+        order_(std::move(order)) {
+    const int64_t columns = blocks.columns, depth = order_ ? 4 * order_->words() : pieces.depth(table);
+    const size_t each = alignUp(PackedColumns::bytes(table, depth, columns));
     storage_ = allocatePackedStorage(checkedMultiply(each, static_cast<size_t>(blocks.count)));
     WorkVector<uint8_t> rows(static_cast<size_t>(checkedMultiply(columns, depth)));
     const ZeroPoints points = zerosOf(zeros);
     for (int64_t block = 0; block < blocks.count; ++block) {
-      for (int64_t m = 0; m < columns; ++m)
-        fillRow(pieces, weights, blocks.filter(block, m), points, depth / pieces.count, rows.data() + m * depth);
+      for (int64_t m = 0; m < columns; ++m) {
+        uint8_t* row = rows.data() + m * depth;
+        if (order_)
+          fillWindow(*order_, weights, m, points, row);
+        else
+          fillRow(pieces, weights, blocks.filter(block, m), points, depth / pieces.count, row);
+      }
       ZeroPoints own = points;
       if (blocks.isGrouped) {
         own.count = 1;
@@ -111,12 +131,26 @@ class PackedFilters final : public Prepared {
   bool replaces(size_t input) const override { return input == input_; }
   bool fits(const IntegerGemmTable& table, bool hasResidual) const {
     if (isGrouped_) return groupedBytesTable() && !hasResidual;
+    if (order_ && (hasResidual || !table.takesOffsets)) return false;
     return table.usesBytes == usesBytes_ && table.panelColumns == panelColumns_;
   }
   bool isGrouped() const { return isGrouped_; }
+  const std::optional<WindowOrder>& order() const { return order_; }
   const PackedColumns& block(int64_t index) const { return blocks_[static_cast<size_t>(index)]; }
 
  private:
+  static void fillWindow(const WindowOrder& order, const Tensor& weights, int64_t filter, const ZeroPoints& zeros,
+                         uint8_t* row) {
+    const int64_t count = weights.shape().product(1, weights.shape().rank()), channels = weights.shape()[1];
+    const auto* from = static_cast<const uint8_t*>(weights.data()) + filter * count;
+    for (int64_t word = 0; word < order.words(); ++word)
+      for (int64_t place = 0; place < 4; ++place) {
+        const int64_t element = order.element(word, place);
+        *row++ = element < 0 ? static_cast<uint8_t>(zeros[filter])
+                             : from[element % channels * (count / channels) + element / channels];
+      }
+  }
+
   // The filter in the order of the pieces, each filled up with what means zero. One that is missing is all zeros.
   static void fillRow(const Pieces& pieces, const Tensor& weights, int64_t filter, const ZeroPoints& zeros,
                       int64_t width, uint8_t* row) {
@@ -141,6 +175,7 @@ class PackedFilters final : public Prepared {
   bool usesBytes_, isGrouped_;
   int panelColumns_;
   size_t input_;
+  std::optional<WindowOrder> order_;  // of words; else pieces
   Ref<Storage> storage_;
   std::vector<PackedColumns> blocks_;
 };
@@ -170,8 +205,11 @@ Ref<Prepared> prepareFilters(const Node& node, bool isSigned, const Tensor& weig
   const IntegerGemmTable& table = isGrouped ? *groupedBytesTable() : integerGemmTable();
   const Pieces pieces(table, attributes, weights.shape(), isSigned, isGrouped);
   if (!isGrouped && isMostlyPadding(table, pieces, weights.shape(), groups)) return nullptr;
+  std::optional<WindowOrder> order;
+  if (takesWindows(table, attributes, weights, zeros, hasResidual))
+    order = WindowOrder::of(attributes, weights.shape(), 4);
   return makeRef<PackedFilters>(table, pieces, weights, zeros, FilterBlocks(weights.shape(), groups, isGrouped),
-                                kInputs.w);
+                                kInputs.w, order);
 }
 
 // Operands that all kernels here need; the weights' zero points must be known where the weights are.
@@ -225,6 +263,8 @@ class QuantizedConv final : public OpKernel {
         inside_(inElements(pieces_.copies ? withBorders(shape) : shape)),
         rows_(pieces_.joins ? asRowTaps(inside_) : inside_),
         filters_(std::move(filters)),
+        windows_(filters_->order() ? std::optional<WindowWords>(std::in_place, shape, *filters_->order())
+                                   : std::nullopt),
         blocks_(table_, shape.images * shape.pixels(), pieces_.count > 256 ? table_.tileRows : table_.blockRows) {
     panels_ = table_.panelsOf(filterBlocks_.columns);
     const int64_t wanted = 4 * std::max(request.lanes, 1);
@@ -245,10 +285,11 @@ class QuantizedConv final : public OpKernel {
 
   void run(const OpContext& context) const override {
     if (scales() && known_.empty()) loadFactors(context, parametersIn(context.scratch));
-    const ConvRows<uint8_t>::Source source{&rows_, input(context), zeros(context)};
     const RequantizedSum sum = operands_.sum(context);
     Requantization how = kRequantizes ? operands_.requantization(context, nullptr, nullptr, sum) : Requantization{};
     how.mayOverflow = mayOverflow_;
+    if (windows_) return runWindows(context, how);
+    const ConvRows<uint8_t>::Source source{&rows_, input(context), zeros(context)};
     const int64_t chunks = (panels_ + chunk_ - 1) / chunk_;
     const int64_t grain = grainOf(1 << 18, {blocks_.mostRows(), pieces_.depth(table_), table_.panelColumns, chunk_});
     context.parallelFor(blocks_.count() * filterBlocks_.count * chunks, grain,
@@ -311,8 +352,12 @@ class QuantizedConv final : public OpKernel {
     inputAt_ = checkedAdd(zerosAt_, alignUp(static_cast<size_t>(inside_.channels) + 64));
     const int64_t lines = checkedMultiply(checkedMultiply(shape_.images, inside_.in[0]), inside_.in[1]);
     const int64_t copied = checkedMultiply(checkedMultiply(lines, inside_.in[2]), inside_.channels);
-    lanesAt_ = checkedAdd(inputAt_, pieces_.copies ? alignUp(static_cast<size_t>(copied) + 64) : 0);
+    lanesAt_ = checkedAdd(inputAt_, pieces_.copies && !windows_ ? alignUp(static_cast<size_t>(copied) + 64) : 0);
     sumsAt_ = alignUp(static_cast<size_t>(blocks_.mostRows() * pieces_.count) * sizeof(void*));
+    if (windows_) {
+      shortAt_ = static_cast<size_t>(windows_->scratchBytes());
+      sumsAt_ = shortAt_ + alignUp(static_cast<size_t>(table_.tileRows * shape_.filters) * sizeof(int32_t));
+    }
     tileAt_ = sumsAt_ + alignUp(static_cast<size_t>(blocks_.mostRows()) * sizeof(int32_t));
     laneBytes_ = tileAt_ + integerTileBytes(table_);
     bytes_ = checkedAdd(lanesAt_, checkedMultiply(laneBytes_, static_cast<size_t>(lanes)));
@@ -410,30 +455,17 @@ class QuantizedConv final : public OpKernel {
       how.sum = &sum;
     }
     HeldTiles held;
-    IntegerTile tile{};
-    tile.held = &held;
+    IntegerTile tile = newTile(how, held);
     tile.pieces = pieces_.count;
     tile.pieceStride = blocks_.mostRows();
     tile.words = pieces_.words;
-    tile.outStride = shape_.filters;
-    tile.how = scales() ? &how : nullptr;
-    tile.ldc = scales() ? table_.panelColumns : shape_.filters;
     const uint8_t* residual = kRequantizes ? operands_.residual(context, 0) : nullptr;
     const bool makesReals = operands_.hasFactor();
     WorkCounter work;
     for (int64_t panel = part.firstPanel; panel < part.lastPanel; ++panel) {
       const int64_t column = panel * table_.panelColumns;
-      tile.columns = std::min<int64_t>(table_.panelColumns, filterBlocks_.size(part.block) - column);
-      tile.b = filters.words + column * tile.pieces * tile.words;
-      if (table_.usesBytes) {
-        tile.rowFactors = scales() ? nullptr : rowFactors;  // the bias has them
-        tile.columnSums = filters.columnSums + column;
-        tile.columnFactors = filters.hasFactors ? filters.columnFactors + column : nullptr;
-      }
-      how.factors = factors + column;
-      how.bias = reinterpret_cast<const int32_t*>(factors) + padded() * filterBlocks_.count + column;
-      const float* addends = operands_.hasAddends() ? factors + 2 * padded() * filterBlocks_.count + column : nullptr;
-      (kRequantizes ? sum.addends : how.addends) = addends;
+      startPanel(tile, filters, part.block, column, rowFactors);
+      setParameters(how, sum, factors, column);
       int64_t row = first;
       for (int64_t at = part.firstTile, some; at < part.lastTile; at += some) {
         const int64_t each = blocks_.rowsOf(at);
@@ -450,6 +482,89 @@ class QuantizedConv final : public OpKernel {
         row += some * each;
       }
     }
+  }
+
+  IntegerTile newTile(const Requantization& how, HeldTiles& held) const {
+    IntegerTile tile{};
+    tile.held = &held;
+    tile.outStride = shape_.filters;
+    tile.how = scales() ? &how : nullptr;
+    tile.ldc = scales() ? table_.panelColumns : shape_.filters;
+    return tile;
+  }
+
+  void startPanel(IntegerTile& tile, const PackedColumns& filters, int64_t block, int64_t column,
+                  const int32_t* rowFactors) const {
+    tile.columns = std::min<int64_t>(table_.panelColumns, filterBlocks_.size(block) - column);
+    tile.b = filters.words + column * tile.pieces * tile.words;
+    if (!table_.usesBytes) return;
+    tile.rowFactors = scales() ? nullptr : rowFactors;  // the bias has them
+    tile.columnSums = filters.columnSums + column;
+    tile.columnFactors = filters.hasFactors ? filters.columnFactors + column : nullptr;
+  }
+
+  // `factors`: of the block's columns.
+  void setParameters(Requantization& how, RequantizedSum& sum, const float* factors, int64_t column) const {
+    how.factors = factors + column;
+    how.bias = reinterpret_cast<const int32_t*>(factors) + padded() * filterBlocks_.count + column;
+    const float* addends = operands_.hasAddends() ? factors + 2 * padded() * filterBlocks_.count + column : nullptr;
+    (kRequantizes ? sum.addends : how.addends) = addends;
+  }
+
+  void runWindows(const OpContext& context, const Requantization& how) const {
+    const WindowWords::Source source{context.inputs[0], false, static_cast<uint8_t>(operands_.zero(context)),
+                                     operands_.flip()};
+    windows_->forEach(context, source, static_cast<int64_t>(laneBytes_),
+                      shape_.out[2] * panels_ * (16 + 8 * windows_->words()),
+                      [&](const WindowWords::Row& row, WindowWords::Lane& lane, std::byte* memory) {
+                        runRow(context, how, row, lane, memory);
+                      });
+  }
+
+  // All tiles are whole: the last one overlaps the one before it, and a row that is shorter goes through memory.
+  void runRow(const OpContext& context, Requantization how, const WindowWords::Row& row, WindowWords::Lane& lane,
+              std::byte* memory) const {
+    constexpr int64_t kTilesAtOnce = 8;
+    const int64_t tileRows = table_.tileRows, size = kRequantizes ? 1 : 4, stride = shape_.filters * size;
+    static_assert(kMaxIntegerTileRows <= WindowWords::kFewestPixels);
+    const int64_t pixels = std::max(row.count, tileRows), whole = pixels / tileRows;
+    std::byte* result = static_cast<std::byte*>(context.outputs[0]) + row.begin * stride;
+    std::byte* out = row.count < tileRows ? memory + shortAt_ : result;
+    int32_t rowFactors[kMaxIntegerBlockRows];
+    if (!scales()) std::fill_n(rowFactors, kMaxIntegerBlockRows, -operands_.zero(context));
+    RequantizedSum sum{};
+    if (how.sum) {
+      sum = *how.sum;
+      how.sum = &sum;
+    }
+    HeldTiles held;
+    IntegerTile tile = newTile(how, held);
+    tile.pieces = 1;
+    tile.words = windows_->words();
+    tile.offsets = row.offsets;
+    const PackedColumns& filters = filters_->block(0);
+    const auto* factors = reinterpret_cast<const float*>(parameters(context));
+    const int64_t parts = (whole + kTilesAtOnce - 1) / kTilesAtOnce;
+    for (int64_t part = 0; part < parts; ++part) {
+      lane.prepareNext(part, parts);
+      const int64_t first = part * whole / parts, last = (part + 1) * whole / parts;
+      for (int64_t panel = 0; panel < panels_; ++panel) {
+        const int64_t column = panel * table_.panelColumns;
+        startPanel(tile, filters, 0, column, rowFactors);
+        setParameters(how, sum, factors, column);
+        const auto multiply = [&](int64_t pixel, int64_t tiles) {
+          tile.rows = reinterpret_cast<const uint8_t* const*>(row.pixels + pixel);
+          std::byte* to = out + pixel * stride + column * size;
+          if (kRequantizes) tile.out = reinterpret_cast<uint8_t*>(to);
+          if (operands_.hasFactor()) tile.reals = reinterpret_cast<float*>(to);
+          tile.c = reinterpret_cast<int32_t*>(scales() ? memory + tileAt_ : to);
+          table_.multiply(tile, tileRows, tiles);
+        };
+        multiply(first * tileRows, last - first);
+        if (part + 1 == parts && pixels % tileRows > 0) multiply(pixels - tileRows, 1);
+      }
+    }
+    if (out != result) std::memcpy(result, out, static_cast<size_t>(row.count * stride));
   }
 
   // The sum of the bytes of each row, with those that fill up the last words.
@@ -473,13 +588,14 @@ class QuantizedConv final : public OpKernel {
   ConvShape inside_;  // what the product reads, with channels in bytes
   ConvRows<uint8_t> rows_;
   Ref<PackedFilters> filters_;
+  std::optional<WindowWords> windows_;  // instead of rows
   RowBlocks blocks_;
   int64_t panels_, chunk_;     // chunk: panels for each task
   WorkVector<int32_t> known_;  // parameters of all columns, if they are constant
   bool mayOverflow_ = true;    // see Requantization
   // The scratch memory: parameters of columns, zeros, the copied input, and for each lane row pointers, sums of rows
   // and the sums of a tile.
-  size_t zerosAt_ = 0, inputAt_ = 0, lanesAt_ = 0, sumsAt_ = 0, tileAt_ = 0, laneBytes_ = 0, bytes_ = 0;
+  size_t zerosAt_ = 0, inputAt_ = 0, lanesAt_ = 0, sumsAt_ = 0, shortAt_ = 0, tileAt_ = 0, laneBytes_ = 0, bytes_ = 0;
 };
 
 template <const Inputs& kInputs>

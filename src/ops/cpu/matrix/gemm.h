@@ -88,6 +88,8 @@ struct GemmTile {
   int64_t ldn = 0;
   const uint16_t* narrowResidual = nullptr;  // its stride is ldr
   bool endsInHalf = false;  // the last word of each tap has one element, behind which there may be anything
+  // Of a whole tile with one tap: where its words lie from the row's pointer; NULL = one after the other.
+  const int32_t* offsets = nullptr;
   // With tiles of AMX:
   int64_t count = 0;  // of rows
   const GemmTable* vectors = nullptr;
@@ -166,7 +168,7 @@ struct GemmTable {
   int parts = 1;                                                                 // of each factor
   void (*narrowRest)(const float* from, int64_t count, uint16_t* to) = nullptr;  // the second part
   int rate = 1;              // products in the time of one of float32 vectors, at the chip's peaks
-  bool takesHalves = false;  // see GemmTile
+  bool takesHalves = false;  // words of A may lie anywhere, at offsets, and end in half: see GemmTile
 
   int64_t wordsOf(int64_t rows) const { return (rows + wordElements - 1) / wordElements; }
   PackLayout layout() const { return {lanes, panelVectors, wordElements, parts}; }

@@ -35,6 +35,31 @@ MAX_BF16 HWY_INLINE void multiplyWord(const float* const (&a)[kRows], int64_t k,
   }
 }
 
+// The same of all words of rows that lie at offsets. They are few, and stay in the first cache. Every second word has
+// sums of its own.
+template <int kRows, int kVectors, class Sums, class OddSums>
+MAX_BF16 HWY_INLINE void multiplySpread(const GemmTile& t, const Sums& sum, const OddSums& odd) {
+  const float* a[kRows];
+  MAX_UNROLL for (int i = 0; i < kRows; ++i) a[i] = t.rows[i];
+  const float* b = t.b;
+  const auto add = [&](int64_t k, const auto& sums) MAX_BF16 {
+    const int64_t at = t.offsets[k];
+    __m512bh columns[kVectors];
+    MAX_UNROLL for (int j = 0; j < kVectors; ++j) columns[j] = wordsAt(b + j * kLanes);
+    MAX_UNROLL for (int i = 0; i < kRows; ++i) {
+      const __m512bh value = everyWord<int32_t>(a[i] + at);
+      MAX_UNROLL for (int j = 0; j < kVectors; ++j) sums(i, j) = _mm512_dpbf16_ps(sums(i, j), value, columns[j]);
+    }
+    b += kVectors * kLanes;
+  };
+  int64_t k = 0;
+  for (; k + 2 <= t.depth; k += 2) {
+    add(k, sum);
+    add(k + 1, odd);
+  }
+  if (k < t.depth) add(k, sum);
+}
+
 template <int kRows, int kVectors>
 MAX_BF16 HWY_INLINE void multiplyWords(Tile<kRows, kVectors>& tile, const GemmTile& t) {
   // So few sums would wait for each other: every second word has its own. Loads limit such tiles, so that they prefetch
@@ -47,7 +72,13 @@ MAX_BF16 HWY_INLINE void multiplyWords(Tile<kRows, kVectors>& tile, const GemmTi
   const float* b = t.b;
   const float* ahead = t.ahead;
   const float* const* rows = t.rows;
-  for (int64_t tap = 0; tap < t.taps; ++tap, rows += kTileRows) {
+  const bool isSpread = kRows == kTileRows && t.offsets;
+  if constexpr (kRows == kTileRows && kTwice) {
+    if (isSpread) multiplySpread<kRows, kVectors>(t, sumOf, oddOf);
+  } else if constexpr (kRows == kTileRows) {
+    if (isSpread) multiplySpread<kRows, kVectors>(t, sumOf, sumOf);
+  }
+  for (int64_t tap = isSpread ? t.taps : 0; tap < t.taps; ++tap, rows += kTileRows) {
     if (!rows[0]) {
       b += t.depth * kVectors * kLanes;
       ahead += t.depth * t.aheadStep;

@@ -33,6 +33,8 @@ struct IntegerTile {
   // Rows of A consist of pieces of `words` words anywhere in memory: rows[piece * pieceStride + row].
   const uint8_t* const* rows;
   int64_t pieces, pieceStride, words;
+  // Of a whole tile with one piece: where its words lie, in words from the row's pointer; NULL = one after the other.
+  const int32_t* offsets;
   const int32_t* b;  // [pieces * words][panelColumns]
   // Memory to prefetch to the second cache, so many numbers per word; NULL = none.
   const int32_t* ahead;
@@ -112,6 +114,7 @@ struct IntegerGemmTable {
   // Of a task, in whole tiles, at most kMaxIntegerBlockRows: its panel stays in the second cache, a tile's rows in the
   // first.
   int64_t blockRows = 56;
+  bool takesOffsets = false;  // of words of a row
   // With tiles of AMX (ops/cpu/matrix/tile_gemm.h):
   IntegerTileFunction anyTile = nullptr;      // of all sizes; NULL = see `tiles`
   const IntegerGemmTable* vectors = nullptr;  // the same products with vectors

@@ -149,6 +149,31 @@ MAX_VNNI __attribute__((always_inline)) inline void storeSums(const IntegerTile&
     for (int j = 0; j < kUsed; ++j) storeWords(sums[i][j], j + 1 < kUsed ? kLanes : left, c + j * kLanes);
 }
 
+// Adds the products of words that lie anywhere. They are few, and stay in the first cache.
+template <int kRows, int kUsed>
+MAX_VNNI __attribute__((always_inline)) inline void multiplySpread(const IntegerTile& t, __m512i (&sum)[kRows][kUsed]) {
+  constexpr int kKept = kRows * kUsed + kUsed < 32 ? kUsed : kUsed - 1;
+  const uint8_t* rows[kRows];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) rows[i] = t.rows[i];
+  const int32_t* b = t.b;
+  for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes) {
+    const int64_t at = t.offsets[k];
+    __m512i columns[kKept];
+#pragma GCC unroll 16
+    for (int j = 0; j < kKept; ++j) columns[j] = _mm512_loadu_si512(b + j * kLanes);
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+      int32_t word;
+      __builtin_memcpy(&word, rows[i] + 4 * at, 4);
+      const __m512i value = _mm512_set1_epi32(word);
+#pragma GCC unroll 16
+      for (int j = 0; j < kKept; ++j) sum[i][j] = addProducts(sum[i][j], value, columns[j]);
+      if constexpr (kKept < kUsed) sum[i][kKept] = addProducts(sum[i][kKept], value, b + kKept * kLanes);
+    }
+  }
+}
+
 // The first kUsed vectors of the panel. Returns the memory to prefetch next.
 template <int kRows, int kUsed>
 MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const IntegerTile& t) {
@@ -163,7 +188,11 @@ MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const
   }
   const int32_t* b = t.b;
   const int32_t* ahead = t.ahead ? t.ahead : b;
-  for (int64_t piece = 0; piece < t.pieces; ++piece) {
+  const bool isSpread = kRows == kTileRows && t.offsets;
+  if constexpr (kRows == kTileRows) {
+    if (isSpread) multiplySpread<kRows, kUsed>(t, sum);
+  }
+  for (int64_t piece = isSpread ? t.pieces : 0; piece < t.pieces; ++piece) {
     const uint8_t* rows[kRows];
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) rows[i] = t.rows[piece * t.pieceStride + i];
@@ -211,8 +240,10 @@ using HalfSums = __m512i[kTileRows][kHalfVectors];
 struct alignas(64) Completion {
   __m512i zero, least, greatest, sign;  // bytes are signed until the sign is changed
   __m512i order;
+  bool isAnyByte;  // unsigned ones without a zero point or limits of their own
 
-  MAX_VNNI explicit Completion(const Requantization& how) {
+  MAX_VNNI explicit Completion(const Requantization& how)
+      : isAnyByte(how.zero == 0 && how.low == 0 && how.high == 255) {
     const int32_t shift = how.low < 0 ? 0 : 128;
     const PackedBytes bytes(how.zero - shift, how.low - shift, how.high - shift);
     zero = bytes.zero;
@@ -239,9 +270,14 @@ MAX_VNNI __attribute__((always_inline)) inline void completeRow(const Completion
   for (int j = 0; j < kHalfVectors; ++j)
     sums[j] =
         _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[j]), _mm512_loadu_ps(rows.factors + j * kLanes)));
-  __m512i bytes = _mm512_adds_epi16(_mm512_packs_epi32(sums[0], sums[1]), c.zero);
-  bytes = _mm512_packs_epi16(bytes, bytes);
-  bytes = _mm512_xor_si512(_mm512_min_epi8(_mm512_max_epi8(bytes, c.least), c.greatest), c.sign);
+  __m512i bytes = _mm512_packs_epi32(sums[0], sums[1]);
+  if (c.isAnyByte) {
+    bytes = _mm512_packus_epi16(bytes, bytes);
+  } else {
+    bytes = _mm512_adds_epi16(bytes, c.zero);
+    bytes = _mm512_packs_epi16(bytes, bytes);
+    bytes = _mm512_xor_si512(_mm512_min_epi8(_mm512_max_epi8(bytes, c.least), c.greatest), c.sign);
+  }
   bytes = _mm512_permutexvar_epi32(c.order, bytes);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(rows.out), _mm512_castsi512_si256(bytes));
   rows.out += rows.stride;
@@ -250,10 +286,10 @@ MAX_VNNI __attribute__((always_inline)) inline void completeRow(const Completion
 constexpr int64_t kStepsAhead = 8, kStepsPerRow = 2;  // before the first row is completed, and each
 
 // Sums of the half that begins with column `column`, while those of the other one are completed.
-MAX_VNNI __attribute__((always_inline)) inline void multiplyHalf(const uint8_t* const* table, int64_t words,
-                                                                 const int32_t* b, const int32_t* bias, HalfSums& sum,
-                                                                 const Completion* completion, HalfRows done,
-                                                                 HalfSums& other) {
+MAX_VNNI __attribute__((always_inline)) inline void multiplyHalf(const IntegerTile& t, int64_t words, int64_t column,
+                                                                 HalfSums& sum, const Completion* completion,
+                                                                 HalfRows done, HalfSums& other) {
+  const int32_t *b = t.b + column, *bias = t.how->bias + column;
 #pragma GCC unroll 2
   for (int j = 0; j < kHalfVectors; ++j) {
     sum[0][j] = _mm512_loadu_si512(bias + j * kLanes);
@@ -262,7 +298,7 @@ MAX_VNNI __attribute__((always_inline)) inline void multiplyHalf(const uint8_t* 
   }
   const uint8_t* rows[kTileRows];
 #pragma GCC unroll 16
-  for (int i = 0; i < kTileRows; ++i) rows[i] = table[i];
+  for (int i = 0; i < kTileRows; ++i) rows[i] = t.rows[i];
   int64_t k = 0;
   const auto step = [&]() MAX_VNNI __attribute__((always_inline)) {
     __m512i columns[kHalfVectors];
@@ -296,15 +332,13 @@ MAX_VNNI __attribute__((always_inline)) inline void multiplyHalf(const uint8_t* 
 MAX_VNNI void tilesInHalves(IntegerTile& t) {
   const Completion completion(*t.how);
   const float* factors = t.how->factors;
-  const int32_t* bias = t.how->bias;
   const int64_t words = t.words, stride = t.outStride;
   HalfSums sums[2] = {};
   // Before the first tile there is nothing to complete.
   HalfRows done{factors, reinterpret_cast<uint8_t*>(t.c), 0};
   for (; t.tiles > 0; --t.tiles, t.advance(kTileRows)) {
-    multiplyHalf(t.rows, words, t.b, bias, sums[0], &completion, done, sums[1]);
-    multiplyHalf(t.rows, words, t.b + kHalfColumns, bias + kHalfColumns, sums[1], &completion, {factors, t.out, stride},
-                 sums[0]);
+    multiplyHalf(t, words, 0, sums[0], &completion, done, sums[1]);
+    multiplyHalf(t, words, kHalfColumns, sums[1], &completion, {factors, t.out, stride}, sums[0]);
     done = {factors + kHalfColumns, t.out + kHalfColumns, stride};
     for (int64_t k = 0; t.ahead && k < words; ++k, t.ahead += t.aheadStep) __builtin_prefetch(t.ahead, 0, 2);
   }
@@ -315,8 +349,8 @@ MAX_VNNI void tilesInHalves(IntegerTile& t) {
 // Whether that is worth it: sums are short, and long enough to complete others meanwhile.
 inline bool areHalved(const IntegerTile& t) {
   constexpr int64_t kMostWords = 64;
-  return t.tiles > 1 && t.columns == kVectors * kLanes && t.pieces == 1 && t.words >= kStepsPerRow * kTileRows &&
-         t.words <= kMostWords && t.how->bias;
+  return t.tiles > 1 && t.columns == kVectors * kLanes && t.pieces == 1 && !t.offsets &&
+         t.words >= kStepsPerRow * kTileRows && t.words <= kMostWords && t.how->bias;
 }
 
 template <int kRows, int kUsed>
@@ -340,9 +374,14 @@ constexpr std::array<IntegerTileFunction, kMaxIntegerTileRows> tilesOf() {
 
 const IntegerGemmTable* vnniGemmTable(const IntegerGemmTable& base) {
   if (cpuTarget() < CpuTarget::Avx512Vnni) return nullptr;
-  static const IntegerGemmTable table = {
-      true,           kTileRows, kVectors * kLanes, kLanes, {tilesOf<1>(), tilesOf<2>(), tilesOf<3>(), tilesOf<4>()},
-      base.requantize};
+  static const IntegerGemmTable table = {true,
+                                         kTileRows,
+                                         kVectors * kLanes,
+                                         kLanes,
+                                         {tilesOf<1>(), tilesOf<2>(), tilesOf<3>(), tilesOf<4>()},
+                                         base.requantize,
+                                         56,
+                                         true};
   return &table;
 }
 

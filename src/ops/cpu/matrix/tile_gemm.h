@@ -120,6 +120,7 @@ IntegerGemmTable tileTable(const IntegerGemmTable& vectors) {
   table.blockRows = 2 * BlockTiles::kRows;
   table.anyTile = multiplyIntegerTile<Tiles>;
   table.vectors = &vectors;
+  table.takesOffsets = false;
   return table;
 }
 
