@@ -41,7 +41,7 @@ class WindowOp final : public OpKernel {
   }
 
  private:
-  static constexpr int64_t kFloat = sizeof(float), kTilesAtOnce = 4;
+  static constexpr int64_t kFloat = sizeof(float), kTilesAtOnce = 7;
 
   // All tiles are whole: the last one overlaps the one before it, and a row that is shorter goes through memory.
   void runRow(const OpContext& context, const WindowWords::Row& row, WindowWords::Lane& lane, std::byte* memory) const {

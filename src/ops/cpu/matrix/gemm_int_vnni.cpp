@@ -91,6 +91,7 @@ MAX_VNNI __attribute__((always_inline)) inline void finishPlain(const IntegerTil
                                                                 const __m512i (&sums)[kRows][kUsed]) {
   const Requantization& how = *t.how;
   const PackedBytes bytes(how.zero, how.low, how.high);
+  const bool isAnyByte = !kSigned && kRows == kTileRows && how.zero == 0 && how.low == 0 && how.high == 255;
   // Stores of bytes may change anything else for the compiler.
   const float* factors = how.factors;
   const int64_t columns = t.columns, stride = t.outStride;
@@ -102,7 +103,10 @@ MAX_VNNI __attribute__((always_inline)) inline void finishPlain(const IntegerTil
     for (int j = 0; j < kUsed; ++j)
       numbers[j] =
           _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[i][j]), _mm512_loadu_ps(factors + j * kLanes)));
-    storeFirst(inOrder(bytes.packed<kSigned>(numbers)), columns, out);
+    storeFirst(inOrder(isAnyByte ? _mm512_packus_epi16(_mm512_packs_epi32(numbers[0], numbers[1]),
+                                                       _mm512_packs_epi32(numbers[2], numbers[3]))
+                                 : bytes.packed<kSigned>(numbers)),
+               columns, out);
   }
 }
 
@@ -240,10 +244,8 @@ using HalfSums = __m512i[kTileRows][kHalfVectors];
 struct alignas(64) Completion {
   __m512i zero, least, greatest, sign;  // bytes are signed until the sign is changed
   __m512i order;
-  bool isAnyByte;  // unsigned ones without a zero point or limits of their own
 
-  MAX_VNNI explicit Completion(const Requantization& how)
-      : isAnyByte(how.zero == 0 && how.low == 0 && how.high == 255) {
+  MAX_VNNI explicit Completion(const Requantization& how) {
     const int32_t shift = how.low < 0 ? 0 : 128;
     const PackedBytes bytes(how.zero - shift, how.low - shift, how.high - shift);
     zero = bytes.zero;
@@ -270,14 +272,9 @@ MAX_VNNI __attribute__((always_inline)) inline void completeRow(const Completion
   for (int j = 0; j < kHalfVectors; ++j)
     sums[j] =
         _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[j]), _mm512_loadu_ps(rows.factors + j * kLanes)));
-  __m512i bytes = _mm512_packs_epi32(sums[0], sums[1]);
-  if (c.isAnyByte) {
-    bytes = _mm512_packus_epi16(bytes, bytes);
-  } else {
-    bytes = _mm512_adds_epi16(bytes, c.zero);
-    bytes = _mm512_packs_epi16(bytes, bytes);
-    bytes = _mm512_xor_si512(_mm512_min_epi8(_mm512_max_epi8(bytes, c.least), c.greatest), c.sign);
-  }
+  __m512i bytes = _mm512_adds_epi16(_mm512_packs_epi32(sums[0], sums[1]), c.zero);
+  bytes = _mm512_packs_epi16(bytes, bytes);
+  bytes = _mm512_xor_si512(_mm512_min_epi8(_mm512_max_epi8(bytes, c.least), c.greatest), c.sign);
   bytes = _mm512_permutexvar_epi32(c.order, bytes);
   _mm256_storeu_si256(reinterpret_cast<__m256i*>(rows.out), _mm512_castsi512_si256(bytes));
   rows.out += rows.stride;
@@ -286,10 +283,10 @@ MAX_VNNI __attribute__((always_inline)) inline void completeRow(const Completion
 constexpr int64_t kStepsAhead = 8, kStepsPerRow = 2;  // before the first row is completed, and each
 
 // Sums of the half that begins with column `column`, while those of the other one are completed.
-MAX_VNNI __attribute__((always_inline)) inline void multiplyHalf(const IntegerTile& t, int64_t words, int64_t column,
-                                                                 HalfSums& sum, const Completion* completion,
-                                                                 HalfRows done, HalfSums& other) {
-  const int32_t *b = t.b + column, *bias = t.how->bias + column;
+MAX_VNNI __attribute__((always_inline)) inline void multiplyHalf(const uint8_t* const* table, int64_t words,
+                                                                 const int32_t* b, const int32_t* bias, HalfSums& sum,
+                                                                 const Completion* completion, HalfRows done,
+                                                                 HalfSums& other) {
 #pragma GCC unroll 2
   for (int j = 0; j < kHalfVectors; ++j) {
     sum[0][j] = _mm512_loadu_si512(bias + j * kLanes);
@@ -298,7 +295,7 @@ MAX_VNNI __attribute__((always_inline)) inline void multiplyHalf(const IntegerTi
   }
   const uint8_t* rows[kTileRows];
 #pragma GCC unroll 16
-  for (int i = 0; i < kTileRows; ++i) rows[i] = t.rows[i];
+  for (int i = 0; i < kTileRows; ++i) rows[i] = table[i];
   int64_t k = 0;
   const auto step = [&]() MAX_VNNI __attribute__((always_inline)) {
     __m512i columns[kHalfVectors];
@@ -332,13 +329,15 @@ MAX_VNNI __attribute__((always_inline)) inline void multiplyHalf(const IntegerTi
 MAX_VNNI void tilesInHalves(IntegerTile& t) {
   const Completion completion(*t.how);
   const float* factors = t.how->factors;
+  const int32_t* bias = t.how->bias;
   const int64_t words = t.words, stride = t.outStride;
   HalfSums sums[2] = {};
   // Before the first tile there is nothing to complete.
   HalfRows done{factors, reinterpret_cast<uint8_t*>(t.c), 0};
   for (; t.tiles > 0; --t.tiles, t.advance(kTileRows)) {
-    multiplyHalf(t, words, 0, sums[0], &completion, done, sums[1]);
-    multiplyHalf(t, words, kHalfColumns, sums[1], &completion, {factors, t.out, stride}, sums[0]);
+    multiplyHalf(t.rows, words, t.b, bias, sums[0], &completion, done, sums[1]);
+    multiplyHalf(t.rows, words, t.b + kHalfColumns, bias + kHalfColumns, sums[1], &completion, {factors, t.out, stride},
+                 sums[0]);
     done = {factors + kHalfColumns, t.out + kHalfColumns, stride};
     for (int64_t k = 0; t.ahead && k < words; ++k, t.ahead += t.aheadStep) __builtin_prefetch(t.ahead, 0, 2);
   }
