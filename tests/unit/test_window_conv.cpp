@@ -102,6 +102,7 @@ TEST(WindowConv, Shapes) {
       }
   // Few filters whose windows are large, and long rows.
   check({1, 12, 40, 3, 16, 7, 2, 3, 3}, 300);
+  for (const uint32_t relu : {304u, 307u}) check({2, 15, 41, 3, 9 + relu % 24, 3, 2, 1, 0}, relu);
   check({1, 12, 40, 4, 9, 6, 2, 2, 2}, 301);
   check({1, 7, 2000, 3, 20, 7, 2, 3, 3}, 302);
   check({1, 7, 2000, 3, 20, 7, 2, 3, 3}, 305);

@@ -11,6 +11,7 @@
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv_few.h"
 #include "ops/cpu/convolution/conv_rows.h"
+#include "ops/cpu/convolution/conv_windows.h"
 #include "ops/cpu/convolution/winograd.h"
 #include "ops/cpu/narrow.h"
 
@@ -196,9 +197,11 @@ namespace {
 
 constexpr int64_t kMostChannels = 4, kMostTaps = 768;
 constexpr int64_t kReadsOfCopy = 4;
-constexpr int64_t kMostPlanes = 15;       // channels; vectors of more are multiplied by those of few filters
-constexpr int64_t kMostBeforeWords = 32;  // filters, or elements of a window; with more, bfloat16 is faster
-constexpr int64_t kMostOfLine = 64;       // filters, or elements of a window, of one axis
+constexpr int64_t kMostPlanes = 15;  // channels; vectors of more are multiplied by those of few filters
+// Filters, or elements of a window; with more, bfloat16 is faster. Functions take as long as so few products, and
+// longer a tile at a time.
+constexpr int64_t kMostBeforeWords = 32;
+constexpr int64_t kMostOfLine = 64;  // filters, or elements of a window, of one axis
 
 // Whether few filters read few channels, often enough to be worth a copy of these: each copied element should be read
 // by some pixels.
@@ -325,7 +328,8 @@ bool isStem(const Node& node, const Tensor& weights) {
   if (shape.rank() == 3 && shape[0] > kMostOfLine && shape[1] * shape[2] > kMostOfLine) return false;
   if (hasPlanes(node, shape)) return true;
   if (shape[1] <= kMostChannels)
-    return !mayBeNarrow(node) || std::max(shape[0], shape.product(1, shape.rank())) <= kMostBeforeWords;
+    return !mayBeNarrow(node) || (std::max(shape[0], shape.product(1, shape.rank())) <= kMostBeforeWords &&
+                                  (fusedActivation(node).function || !hasWindows(node, weights)));
   const bool isOneVector = shape[0] > kMostFewFilters && shape[0] <= stemTable().lanes;
   return isOneVector && !mayBeNarrow(node) && winogradSide(node, weights) == 0;
 }
