@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Products of bfloat16: packing and tiles with the machine's kernels and, on every machine, with plain ones.
+#include <array>
 #include <cstring>
 #include <limits>
 #include <tuple>
@@ -274,6 +275,54 @@ void checkErrors(int parts, float worst, double bound) {
 }
 
 constexpr float kWorst = 1 + 1.f / 256;  // halfway between two numbers
+
+// Products without weights: both factors are rounded where many rows share what is packed of B.
+void checkBothFactors() {
+  RandomTensors random(96);
+  struct Case {
+    Shape a, b, output;
+    bool transA, transB;
+  };
+  for (const Case& c :
+       {Case{{70, 33}, {33, 90}, {70, 90}, false, false}, Case{{70, 33}, {90, 33}, {70, 90}, false, true},
+        Case{{33, 70}, {90, 33}, {70, 90}, true, true}, Case{{2, 3, 65, 20}, {3, 20, 50}, {2, 3, 65, 50}, false, false},
+        Case{{64, 1200}, {2, 1200, 129}, {2, 64, 129}, false, false}}) {
+    NodeUnderTest node(kMaxDomain, "MatMul");
+    node->products = DType::BFloat16;
+    if (c.transA) node->attributes.set("transA", int64_t{1});
+    if (c.transB) node->attributes.set("transB", int64_t{1});
+    const Tensors inputs = {random.floats(c.a), random.floats(c.b)};
+    checkBound(node, inputs, c.output, "both factors", 0);
+    const Tensors made = node.run(inputs, {c.output}), one = node.run(inputs, {c.output}, "gemm_bf16");
+    EXPECT_EQ(std::memcmp(made[0]->data(), one[0]->data(), made[0]->bytes()), 0) << "any number of lanes";
+  }
+}
+
+TEST(BFloat16Gemm, BothFactorsAreRounded) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  checkBothFactors();
+}
+
+TEST(BFloat16Gemm, EmulatedTilesRoundBothFactors) {
+  test::withEmulatedTiles([](const EmulatedTables&) {
+    const int64_t before = test::EmulatedTiles::configurations();
+    checkBothFactors();
+    EXPECT_GT(test::EmulatedTiles::configurations(), before);
+  });
+}
+
+// Packing costs more than it saves.
+TEST(BFloat16Gemm, FewRowsOrColumnsWithoutWeightsStayFloats) {
+  RandomTensors random(97);
+  for (const auto& [rows, depth, columns] : {std::array<int64_t, 3>{63, 40, 40}, {80, 15, 40}, {80, 40, 31}}) {
+    NodeUnderTest node("", "MatMul");
+    node->products = DType::BFloat16;
+    const Tensors inputs = {random.floats({rows, depth}), random.floats({depth, columns})};
+    const Shape out{rows, columns};
+    const Tensors made = node.run(inputs, {out}), floats = node.run(inputs, {out}, "gemm_f32");
+    EXPECT_EQ(std::memcmp(made[0]->data(), floats[0]->data(), made[0]->bytes()), 0) << rows << " rows";
+  }
+}
 
 TEST(BFloat16Gemm, ErrorsStayWithinTheirBound) {
   if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";

@@ -95,23 +95,28 @@ void packPanelAsWords(const GemmTable& table, const PackSource& source, int64_t 
   }
 }
 
+void packPanelsAsWords(const GemmTable& table, const PackSource& source, int64_t begin, int64_t end, float* floats,
+                       float* packed) {
+  const Panels panels(table.lanes, table.panelVectors, source.columns);
+  for (int64_t panel = begin; panel < end; ++panel) {
+    const int64_t first = panels.begin(panel), width = panels.width(panel);
+    PackSource part = source;
+    part.data += first * source.columnStride;
+    part.columns = std::min(width, source.columns - first);
+    packPanelAsWords(table, part, width, floats, packed + first * table.wordsOf(source.rows()) * table.parts);
+  }
+}
+
 namespace {
 
 // Panel by panel: packs one as floats, and makes words of its rows while they are in cache.
 void packWords(const GemmTable& table, const PackSource& source, float* packed, int lanes) {
   const Panels panels(table.lanes, table.panelVectors, source.columns);
-  const int64_t rows = source.rows(), words = table.wordsOf(rows);
+  const int64_t rows = source.rows();
   const bool isSmall = rows * source.columns < (64 << 10);
   const auto body = [&](int64_t begin, int64_t end, int) {
     WorkVector<float> floats(static_cast<size_t>(rows * panels.width(0)));
-    for (int64_t panel = begin; panel < end; ++panel) {
-      const int64_t first = panels.begin(panel), width = panels.width(panel);
-      float* to = packed + first * words * table.parts;
-      PackSource part = source;
-      part.data += first * source.columnStride;
-      part.columns = std::min(width, source.columns - first);
-      packPanelAsWords(table, part, width, floats.data(), to);
-    }
+    packPanelsAsWords(table, source, begin, end, floats.data(), packed);
   };
   parallelFor(isSmall ? 1 : lanes, panels.count, isSmall ? std::max<int64_t>(panels.count, 1) : 1, body);
 }

@@ -187,6 +187,9 @@ int64_t packedCount(const GemmTable& table, int64_t rows, int64_t columns);  // 
 void packMatrix(const GemmTable& table, const PackSource& source, float* packed, int lanes);
 // Packs the columns of one panel as words; `floats` is memory for as many rows of the panel's width.
 void packPanelAsWords(const GemmTable& table, const PackSource& source, int64_t width, float* floats, float* packed);
+// The same of panels [begin, end) of a packed matrix.
+void packPanelsAsWords(const GemmTable& table, const PackSource& source, int64_t begin, int64_t end, float* floats,
+                       float* packed);
 
 // Finds rows of A: writes pointers to table[tap * tileRows + i] for rows [first, first + count).
 using RowFunction = void (*)(const void* source, int64_t first, int64_t count, int tileRows, const float** table);

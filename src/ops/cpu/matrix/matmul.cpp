@@ -21,6 +21,8 @@ namespace {
 // With fewer rows of A than this, packing a non-constant B costs more than it saves.
 constexpr int64_t kRowsWorthPacking = 32;
 constexpr int64_t kRowsForDot = 3;
+// With fewer rows or columns, or shorter sums, rounding a factor that is no weight costs more than it saves.
+constexpr int64_t kRowsWorthRounding = 64, kColumnsWorthRounding = 32, kDepthWorthRounding = 16;
 
 Shape broadcastOf(const Shape& a, const Shape& b) {
   Shape result = Shape::filled(std::max(a.rank(), b.rank()), 1);
@@ -77,6 +79,8 @@ class MatMulOp : public OpKernel {
   int64_t biasCount(const OpRequest& request) const;
   const float* transposedA(const OpContext& context) const;
   void packB(const OpContext& context, float* packed) const;
+  void packWordsOfB(const OpContext& context, float* packed) const;
+  int64_t panelBytes() const { return alignUp(checkedMultiply(4 * shape_.depth, gemm_.panels().width(0))); }
   void packTails(const OpContext& context, float* tails) const;
   void runDot(const OpContext& context) const;
   void finishRow(const OpContext& context, int64_t at, int64_t biasAt, int64_t count) const;
@@ -95,7 +99,8 @@ class MatMulOp : public OpKernel {
   RightSide right_;
   Gemm gemm_;
   Shape addendShape_, outShape_;
-  int64_t bAt_ = 0, gemmAt_ = 0;  // offsets of parts of the scratch memory, in bytes
+  // Offsets of parts of the scratch memory, in bytes; the floats of a panel that become words, one for each lane.
+  int64_t bAt_ = 0, panelsAt_ = 0, gemmAt_ = 0;
 };
 
 MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
@@ -117,7 +122,9 @@ MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
       : right_ == RightSide::InPlace ? shape_.bCount() * tailCount()
                                      : 0;
   bAt_ = alignUp(4 * aFloats);
-  gemmAt_ = bAt_ + alignUp(checkedMultiply<int64_t>(4, bFloats));
+  panelsAt_ = bAt_ + alignUp(checkedMultiply<int64_t>(4, bFloats));
+  const bool makesWords = right_ == RightSide::PackAtRun && gemm_.table().wordElements == 2;
+  gemmAt_ = checkedAdd(panelsAt_, makesWords ? checkedMultiply<int64_t>(std::max(request.lanes, 1), panelBytes()) : 0);
 }
 
 int64_t MatMulOp::biasCount(const OpRequest& request) const {
@@ -219,6 +226,7 @@ const float* MatMulOp::transposedA(const OpContext& context) const {
 
 void MatMulOp::packB(const OpContext& context, float* packed) const {
   const GemmTable& table = gemm_.table();
+  if (table.wordElements == 2) return packWordsOfB(context, packed);
   const int64_t stride = packedCount(table, shape_.depth, shape_.columns), count = shape_.bCount();
   const auto packOne = [&](int64_t i, int lanes) {
     packMatrix(table, packSourceOf(shape_, context.in<float>(1), i), packed + i * stride, lanes);
@@ -227,6 +235,21 @@ void MatMulOp::packB(const OpContext& context, float* packed) const {
   const bool isSmall = count * stride < (64 << 10);
   parallelFor(isSmall ? 1 : context.lanes, count, 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t i = begin; i < end; ++i) packOne(i, 1);
+  });
+}
+
+void MatMulOp::packWordsOfB(const OpContext& context, float* packed) const {
+  const GemmTable& table = gemm_.table();
+  const int64_t stride = packedCount(table, shape_.depth, shape_.columns), panels = gemm_.panels().count;
+  const int64_t count = shape_.bCount(), tasks = count * panels;
+  const int lanes = count * stride < (64 << 10) ? 1 : context.lanes;
+  parallelFor(lanes, tasks, std::max<int64_t>(1, tasks / (lanes * 8)), [&](int64_t begin, int64_t end, int lane) {
+    auto* floats = reinterpret_cast<float*>(context.scratch + panelsAt_ + lane * panelBytes());
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t i = task / panels, panel = task % panels;
+      packPanelsAsWords(table, packSourceOf(shape_, context.in<float>(1), i), panel, panel + 1, floats,
+                        packed + i * stride);
+    }
   });
 }
 
@@ -298,8 +321,18 @@ bool isFloat32(const OpRequest& request) {
          std::all_of(request.outputs.begin(), request.outputs.end(), matches);
 }
 
-// Only weights are packed as words.
-bool acceptsWords(const OpRequest& request) { return isFloat32(request) && packsWords(request); }
+// Whether both factors are rounded at run time: many rows share what is packed of B.
+bool roundsBoth(const OpRequest& request) {
+  if (!gemmTableFor(request.node).takesNarrow() || request.inputs[1].constant || request.node.prepared) return false;
+  const readers::Product product(request.node.attributes);
+  const ProductShape shape(request.inputs[0].shape, request.inputs[1].shape, product.transposesA, product.transposesB);
+  return shape.rows >= kRowsWorthRounding && shape.columns >= kColumnsWorthRounding &&
+         shape.depth >= kDepthWorthRounding;
+}
+
+bool acceptsWords(const OpRequest& request) {
+  return isFloat32(request) && (packsWords(request) || roundsBoth(request));
+}
 
 NarrowOperands narrowOperands(const Attributes& attributes, const Shape& weights) {
   const readers::Product product(attributes);
@@ -308,6 +341,7 @@ NarrowOperands narrowOperands(const Attributes& attributes, const Shape& weights
 }
 
 bool acceptsNarrow(const OpRequest& request) {
+  if (isFloat32(request) && roundsBoth(request)) return true;
   return areFloats(request, narrowOperands(request.node.attributes, request.inputs[1].shape)) && packsWords(request);
 }
 
