@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cstring>
+
 #include "op_harness.h"
 
 namespace max {
@@ -36,6 +38,25 @@ TEST(Norm, LayerNormalization) {
     LooseNode node("LayerNormalization", with({{"axis", int64_t{1}}}));
     const auto x = random32(random, {3, 4, 5}), scale = random32(random, {4, 5});
     check(node.node(), {x, scale}, {{DType::Float32, {3, 4, 5}}});
+  });
+}
+
+// Short rows are taken together; what becomes of one does not depend on the others.
+TEST(Norm, ShortRowsAreIndependent) {
+  forEachTarget([] {
+    Random random(8);
+    for (const int64_t size : {1, 30, 32, 256}) {
+      LooseNode node("LayerNormalization", with({{"epsilon", 1e-3f}}));
+      const auto x = random32(random, {11, size}), scale = random32(random, {size});
+      const KernelRun all = runOp(node.node(), {x, scale}, {{DType::Float32, {11, size}}}, "norm", 2);
+      for (int64_t row = 0; row < 11; ++row) {
+        const float* from = x->as<float>() + row * size;
+        const Ref<Tensor> one = Tensor::copyOf(DType::Float32, {1, size}, from);
+        const KernelRun alone = runOp(node.node(), {one, scale}, {{DType::Float32, {1, size}}}, "norm");
+        const float* together = all.outputs[0]->as<float>() + row * size;
+        ASSERT_EQ(std::memcmp(together, alone.outputs[0]->data(), alone.outputs[0]->bytes()), 0) << size << " " << row;
+      }
+    }
   });
 }
 

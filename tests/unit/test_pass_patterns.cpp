@@ -44,6 +44,25 @@ TEST(LayerNorm, OtherAxisStays) {
   EXPECT_EQ(compileAndCompare(build, {{2, 6, 5}}), "Add Div Mul ReduceMean ReduceSumSquare Sqrt Sub");
 }
 
+// Of an image's channels, beside a convolution: scale and bias have dimensions of 1 behind theirs.
+TEST(LayerNorm, ChannelsOfImages) {
+  for (const bool dividesLast : {false, true})
+    for (const int64_t wide : {1, 5}) {  // a scale of each column is none of the normalisation's
+      const auto build = [=](Builder& b) {
+        Value* x = b.op("Relu", {b.input({b.symbol("n"), 6, 4, 5})});
+        Value* centred = b.op("Sub", {x, mean(b, x, 1)});
+        Value* root = b.op("Sqrt", {b.op("Add", {mean(b, b.op("Mul", {centred, centred}), 1), b.scalar(1e-5f)})});
+        Value* y = dividesLast ? b.op("Div", {centred, root}) : b.op("Mul", {centred, b.op("Reciprocal", {root})});
+        y = b.op("Add", {b.op("Mul", {y, b.random({1, 6, 1, wide})}), b.random({6, 1, 1})});
+        b.output(b.op("Conv", {y, b.random({8, 6, 3, 3})}));
+      };
+      const std::string left = compileAndCompare(build, {{2, 6, 4, 5}}, withoutFusion(), 1e-4);
+      EXPECT_EQ(left.find("LayerNormalization") != std::string::npos, wide == 1) << left;
+      EXPECT_EQ(left.find("ReduceMean") == std::string::npos, wide == 1) << left;
+      EXPECT_NE(left.find("Transpose*2 "), std::string::npos) << left;
+    }
+}
+
 TEST(LayerNorm, BelowDroppedDimensions) {
   const auto build = [](Builder& b) {
     Value* x = b.op("Squeeze", {b.op("ReduceMax", {b.input({b.symbol("n"), 7, 16}), b.ints({1})}), b.ints({1})});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Recognises normalisations that exporters expand: LayerNormalization and RMSNormalization from means, squares and
-// roots, in the forms of PyTorch, TensorFlow and JAX.
+// roots, in the forms of PyTorch, TensorFlow and JAX. Those of an image's channels get Transposes around them, which
+// cancel those of a convolution beside them.
 #include <algorithm>
 
 #include "compiler/passes.h"
@@ -16,7 +17,8 @@ struct Statistics {
   Value* x = nullptr;         // the normalised value
   Value* centred = nullptr;   // x - mean(x); x itself for the root mean square
   Value* mean = nullptr;      // NULL for the root mean square
-  std::vector<int64_t> axes;  // the last ones of x
+  std::vector<int64_t> axes;  // the last ones of x, unless
+  bool isOfChannels = false;  // it is an image
   double epsilon = 0;
   std::vector<const Node*> origins;
 };
@@ -86,8 +88,10 @@ std::optional<Statistics> matchStatistics(const Node& root) {
   Statistics found;
   found.epsilon = epsilon.scalar;
   if (!matchMeanOfSquares(epsilon.value, found) && !matchDifferenceOfSquares(epsilon.value, found)) return std::nullopt;
-  if (!isRanked(found.x) || !extendToLastAxes(found.axes, found.x->type.dims)) return std::nullopt;
-  return found;
+  if (!isRanked(found.x)) return std::nullopt;
+  if (extendToLastAxes(found.axes, found.x->type.dims)) return found;
+  found.isOfChannels = rankOf(found.x) > 2 && found.axes == std::vector<int64_t>{1};
+  return found.isOfChannels ? std::optional(found) : std::nullopt;
 }
 
 // Whether `value` is the numerator over the root.
@@ -99,16 +103,20 @@ bool isNumerator(const Value* value, const Statistics& found) {
 
 std::optional<Shape> normalisedShape(const Statistics& found) {
   const SymbolicShape& dims = found.x->type.dims;
+  if (found.isOfChannels) return concrete({dims[1]});
   return concrete(SymbolicShape(dims.end() - static_cast<ptrdiff_t>(found.axes.size()), dims.end()));
 }
 
-// The constant as a scale or bias of this shape; NULL if it varies over other dimensions.
-Ref<Tensor> affineTensor(const Value* value, const Shape& shape, DType dtype) {
-  if (!value || !value->constant || value->constant->dtype() != dtype) return nullptr;
-  const Shape& given = value->constant->shape();
-  if (value->constant->count() != shape.count() || given.rank() < shape.rank()) return nullptr;
+// The constant as a scale or bias of what is normalised; NULL if it varies over other dimensions.
+Ref<Tensor> affineTensor(const Value* value, const Statistics& found) {
+  if (!value || !value->constant || value->constant->dtype() != found.x->type.dtype) return nullptr;
+  const std::optional<Shape> normalised = normalisedShape(found);
+  if (!normalised) return nullptr;
+  const Shape &given = value->constant->shape(), &shape = *normalised;
+  const int behind = found.isOfChannels ? rankOf(found.x) - 2 : 0;  // dimensions of 1
+  if (value->constant->count() != shape.count() || given.rank() < shape.rank() + behind) return nullptr;
   for (int i = 1; i <= shape.rank(); ++i)
-    if (given[given.rank() - i] != shape[shape.rank() - i]) return nullptr;
+    if (given[given.rank() - behind - i] != shape[shape.rank() - i]) return nullptr;
   return given == shape ? value->constant : value->constant->reshaped(shape);
 }
 
@@ -120,19 +128,19 @@ struct Normalised {
   std::vector<const Node*> origins;
 };
 
-void takeScale(Normalised& result, const Shape& shape, DType dtype) {
+void takeScale(Normalised& result, const Statistics& found) {
   Node* user = singleUser(result.value);
   if (result.scale || !user || !user->is("Mul")) return;
-  result.scale = affineTensor(otherOperand(*user, result.value), shape, dtype);
+  result.scale = affineTensor(otherOperand(*user, result.value), found);
   if (!result.scale) return;
   result.value = user->output();
   result.origins.push_back(user);
 }
 
-void takeBias(Normalised& result, const Shape& shape, DType dtype) {
+void takeBias(Normalised& result, const Statistics& found) {
   Node* user = singleUser(result.value);
   if (!user || !user->is("Add")) return;
-  result.bias = affineTensor(otherOperand(*user, result.value), shape, dtype);
+  result.bias = affineTensor(otherOperand(*user, result.value), found);
   if (!result.bias) return;
   result.value = user->output();
   result.origins.push_back(user);
@@ -148,13 +156,27 @@ Ref<Tensor> ones(Rewriter& rewriter, const Shape& shape, DType dtype) {
   return tensor;
 }
 
+// Elsewhere the Transposes might stay.
+bool isBesideConv(const Value& x, const Value& result) {
+  const auto isConv = [](const Use& use) { return use.node->is("Conv") && use.index == 0; };
+  return producer(&x, "Conv") || std::any_of(result.uses.begin(), result.uses.end(), isConv);
+}
+
+std::vector<int64_t> channelsLast(int rank) {
+  std::vector<int64_t> order{0};
+  for (int64_t axis = 2; axis < rank; ++axis) order.push_back(axis);
+  order.push_back(1);
+  return order;
+}
+
 bool emit(Rewriter& rewriter, const Statistics& found, Normalised result) {
   const auto shape = normalisedShape(found);
   const DType dtype = found.x->type.dtype;
   if (!shape || !sameType(result.value, found.x)) return false;
-  takeScale(result, *shape, dtype);
-  if (found.mean) takeBias(result, *shape, dtype);
+  takeScale(result, found);
+  if (found.mean) takeBias(result, found);
   if (!sameType(result.value, found.x)) return false;
+  if (found.isOfChannels && !isBesideConv(*found.x, *result.value)) return false;
   // The shape of an input may be any size: limit the number of ones.
   if (!result.scale && shape->count() > kMostOnes) return false;
   if (!result.scale) result.scale = ones(rewriter, *shape, dtype);
@@ -162,12 +184,15 @@ bool emit(Rewriter& rewriter, const Statistics& found, Normalised result) {
   attributes.set("axis", -static_cast<int64_t>(found.axes.size()));
   attributes.set("epsilon", static_cast<float>(found.epsilon));
   std::vector<Value*> inputs{found.x, rewriter.constant(result.scale)};
+  if (found.isOfChannels) inputs[0] = rewriter.transpose(found.x, channelsLast(rankOf(found.x)), found.origins.front());
   if (result.bias) inputs.push_back(rewriter.constant(result.bias));
   std::vector<const Node*> origins = found.origins;
   origins.insert(origins.end(), result.origins.begin(), result.origins.end());
   const std::string_view op = found.mean ? "LayerNormalization" : "RMSNormalization";
   Node* norm = rewriter.add("", op, std::move(inputs), std::move(attributes), origins);
-  return rewriter.replace(result.value, norm->output());
+  Value* made = norm->output();
+  if (found.isOfChannels) made = rewriter.transpose(made, inverse(channelsLast(rankOf(found.x))), norm);
+  return rewriter.replace(result.value, made);
 }
 
 // numerator * reciprocal, or numerator * (reciprocal * scale)
@@ -178,9 +203,8 @@ bool matchProduct(Rewriter& rewriter, const Statistics& found, Value* reciprocal
     Value* other = otherOperand(*use.node, reciprocal);
     if (isNumerator(other, found) && emit(rewriter, found, {use.node->output(), scale, nullptr, {use.node}}))
       return true;
-    const auto shape = normalisedShape(found);
-    if (scale || !shape) continue;
-    const Ref<Tensor> inner = affineTensor(other, *shape, found.x->type.dtype);
+    if (scale) continue;
+    const Ref<Tensor> inner = affineTensor(other, found);
     if (inner && matchProduct(rewriter, found, use.node->output(), inner)) return true;
   }
   return false;

@@ -11,6 +11,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/convolution/conv_few.cpp"
 #include "ops/cpu/dispatch.h"
+#include "ops/cpu/sums-inl.h"
 #include "ops/cpu/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -36,36 +37,6 @@ HWY_INLINE void keep(const FewRow& row, int64_t pixel, const float* sums, int64_
 
 #if HWY_TARGET != HWY_SCALAR
 
-using Four = hn::FixedTag<float, 4>;
-
-// Pairs of sums: within blocks of 128 bits, {a, b, a, b}.
-HWY_INLINE V addPairs(V a, V b) {
-  const D d;
-  return hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
-}
-
-template <class W, class DW = hn::DFromV<W>>
-HWY_INLINE hn::Vec<Four> sumOfBlocks(W v) {
-  if constexpr (hn::MaxLanes(DW()) == 4)
-    return v;
-  else
-    return sumOfBlocks(hn::Add(hn::LowerHalf(v), hn::UpperHalf(hn::Half<DW>(), v)));
-}
-
-template <int kFilters>
-HWY_INLINE void addUp(const V (&sum)[kFilters], float* to) {
-  const D d;
-  const hn::RepartitionToWide<D> d64;
-  const V none = hn::Zero(d);
-  const V ab = addPairs(sum[0], kFilters > 1 ? sum[kFilters > 1 ? 1 : 0] : none);
-  const V cd =
-      kFilters > 2 ? addPairs(sum[kFilters > 2 ? 2 : 0], kFilters > 3 ? sum[kFilters > 3 ? 3 : 0] : none) : none;
-  const auto wideAb = hn::BitCast(d64, ab), wideCd = hn::BitCast(d64, cd);
-  const V low = hn::BitCast(d, hn::InterleaveLower(d64, wideAb, wideCd));
-  const V high = hn::BitCast(d, hn::InterleaveUpper(d64, wideAb, wideCd));
-  hn::StoreU(sumOfBlocks(hn::Add(low, high)), Four(), to);
-}
-
 template <int kFilters, int kCount>
 HWY_INLINE void tile(const FewRow& row, int64_t pixel) {
   const D d;
@@ -87,7 +58,7 @@ HWY_INLINE void tile(const FewRow& row, int64_t pixel) {
   }
   MAX_UNROLL for (int p = 0; p < kCount; ++p) {
     float sums[kBlock];
-    addUp(sum[p], sums);
+    sumsOf(sum[p], sums);
     keep(row, pixel + p, sums, kFilters);
   }
 }

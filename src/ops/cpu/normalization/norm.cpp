@@ -19,40 +19,48 @@ namespace max {
 namespace {
 
 constexpr int64_t kElementsPerPart = 16384;  // worth a thread
+constexpr int64_t kRowsAtOnce = 8;           // of short ones
 
-// All of them: rows of consecutive elements, normalised one by one. Empty rows also have statistics.
+// All of them: rows of consecutive elements. Empty rows also have statistics.
 class RowOp : public OpKernel {
  public:
-  RowOp(const OpRequest& request, int64_t rows)
+  RowOp(const OpRequest& request, int64_t rows, int64_t shortRows = 1)
       : table_(normTable()),
         rows_(rows),
         size_(rows ? request.inputs[0].shape.count() / rows : 0),
+        rowsAtOnce_(size_ <= kShortRow ? shortRows : 1),
         epsilon_(readers::readEpsilon(request.node.attributes)),
         writesNarrow_(isNarrow(request.outputs[0])) {}
 
   int inPlaceInput() const override { return writesNarrow_ ? -1 : 0; }
   void run(const OpContext& context) const override {
     context.parallelFor(rows_, grainOf(kElementsPerPart, {size_}), [&](int64_t begin, int64_t end, int) {
-      for (int64_t row = begin; row < end; ++row) normalise(context, row);
+      for (int64_t row = begin; row < end; row += rowsAtOnce_)
+        normalise(context, row, std::min(rowsAtOnce_, end - row));
       if (!writesNarrow_ && rows_ * size_ * 4 >= kStreamedBytes) hwy::FlushStream();
     });
   }
 
  protected:
-  virtual void normalise(const OpContext& context, int64_t row) const = 0;
-  // A row of the first output.
-  void apply(const OpContext& context, int64_t row, const float* x, const Moments& moments, const float* scale,
-             const float* bias) const {
+  // `count`: rows, not more than rowsAtOnce_.
+  virtual void normalise(const OpContext& context, int64_t row, int64_t count) const = 0;
+  // To rows of the first output.
+  void apply(const OpContext& context, int64_t row, int64_t count, const float* x, const Moments* moments,
+             const float* scale, const float* bias) const {
     const int64_t first = row * size_;
     if (writesNarrow_)
-      return table_.applyNarrow(x, context.out<uint16_t>() + first, size_, moments.mean, moments.inverseDeviation,
-                                scale, bias);
+      return table_.applyNarrow(x, context.out<uint16_t>() + first, count, size_, moments, scale, bias);
     float* y = context.out<float>();
     const auto apply = isStreamed(y, rows_ * size_ * 4, size_ * 4, x - first) ? table_.applyStreamed : table_.apply;
-    apply(x, y + first, size_, moments.mean, moments.inverseDeviation, scale, bias);
+    apply(x, y + first, count, size_, moments, scale, bias);
+  }
+  Moments momentsOf(const float* x) const {
+    Moments moments;
+    table_.moments(x, 1, size_, epsilon_, &moments);
+    return moments;
   }
   const NormTable& table_;
-  int64_t rows_, size_;
+  int64_t rows_, size_, rowsAtOnce_;
   float epsilon_;
   bool writesNarrow_;  // bfloat16
 };
@@ -83,17 +91,21 @@ bool perElement(const OpRequest& request, size_t first) {
 class LayerNormalizationOp final : public RowOp {
  public:
   explicit LayerNormalizationOp(const OpRequest& request)
-      : RowOp(request, rowsBefore(request)),
+      : RowOp(request, rowsBefore(request), kRowsAtOnce),
         hasBias_(request.has(2)),
         wanted_{isWanted(request, 0), isWanted(request, 1), isWanted(request, 2)} {}
 
  private:
-  void normalise(const OpContext& context, int64_t row) const override {
+  void normalise(const OpContext& context, int64_t row, int64_t count) const override {
     const float* x = context.in<float>(0) + row * size_;
-    const Moments moments = table_.moments(x, size_, epsilon_);
-    if (wanted_[0]) apply(context, row, x, moments, context.in<float>(1), hasBias_ ? context.in<float>(2) : nullptr);
-    if (wanted_[1]) context.out<float>(1)[row] = moments.mean;
-    if (wanted_[2]) context.out<float>(2)[row] = moments.inverseDeviation;
+    Moments moments[kRowsAtOnce];
+    table_.moments(x, count, size_, epsilon_, moments);
+    if (wanted_[0])
+      apply(context, row, count, x, moments, context.in<float>(1), hasBias_ ? context.in<float>(2) : nullptr);
+    for (int64_t i = 0; i < count; ++i) {
+      if (wanted_[1]) context.out<float>(1)[row + i] = moments[i].mean;
+      if (wanted_[2]) context.out<float>(2)[row + i] = moments[i].inverseDeviation;
+    }
   }
   bool hasBias_;
   bool wanted_[3];
@@ -103,19 +115,20 @@ class LayerNormalizationOp final : public RowOp {
 class AddLayerNormalizationOp final : public RowOp {
  public:
   explicit AddLayerNormalizationOp(const OpRequest& request)
-      : RowOp(request, rowsBefore(request)),
+      : RowOp(request, rowsBefore(request), kRowsAtOnce),
         hasBias_(request.has(3)),
         wantsResult_(isWanted(request, 0)),
         wantsSum_(isWanted(request, 1)) {}
 
  private:
-  void normalise(const OpContext& context, int64_t row) const override {
+  void normalise(const OpContext& context, int64_t row, int64_t count) const override {
     const int64_t first = row * size_;
     float* sum = (wantsSum_ ? context.out<float>(1) : context.out<float>()) + first;
-    table_.add(context.in<float>(0) + first, context.in<float>(1) + first, sum, size_);
-    if (wantsResult_)
-      apply(context, row, sum, table_.moments(sum, size_, epsilon_), context.in<float>(2),
-            hasBias_ ? context.in<float>(3) : nullptr);
+    table_.add(context.in<float>(0) + first, context.in<float>(1) + first, sum, count * size_);
+    if (!wantsResult_) return;
+    Moments moments[kRowsAtOnce];
+    table_.moments(sum, count, size_, epsilon_, moments);
+    apply(context, row, count, sum, moments, context.in<float>(2), hasBias_ ? context.in<float>(3) : nullptr);
   }
   bool hasBias_, wantsResult_, wantsSum_;
 };
@@ -125,9 +138,10 @@ class RmsNormalizationOp final : public RowOp {
   explicit RmsNormalizationOp(const OpRequest& request) : RowOp(request, rowsBefore(request)) {}
 
  private:
-  void normalise(const OpContext& context, int64_t row) const override {
+  void normalise(const OpContext& context, int64_t row, int64_t) const override {
     const float* x = context.in<float>(0) + row * size_;
-    apply(context, row, x, {0, table_.inverseRootMeanSquare(x, size_, epsilon_)}, context.in<float>(1), nullptr);
+    const Moments moments{0, table_.inverseRootMeanSquare(x, size_, epsilon_)};
+    apply(context, row, 1, x, &moments, context.in<float>(1), nullptr);
   }
 };
 
@@ -141,12 +155,12 @@ class GroupNormalizationOp final : public RowOp {
         inner_(request.inputs[0].shape.product(2, request.inputs[0].shape.rank())) {}
 
  private:
-  void normalise(const OpContext& context, int64_t row) const override {
+  void normalise(const OpContext& context, int64_t row, int64_t) const override {
     const float* x = context.in<float>(0) + row * size_;
     float* y = context.out<float>() + row * size_;
     const int64_t first = row % groups_ * channels_;
     const float *scale = context.in<float>(1) + first, *bias = context.in<float>(2) + first;
-    const Moments moments = table_.moments(x, size_, epsilon_);
+    const Moments moments = momentsOf(x);
     WorkCounter work;
     for (int64_t c = 0; c < channels_; ++c, x += inner_, y += inner_, work.pass(inner_ + 4))
       table_.scaleAndShift(x, y, inner_, moments.mean, moments.inverseDeviation * scale[c], bias[c]);
@@ -192,14 +206,14 @@ class MeanVarianceOp final : public OpKernel {
                   last = first + axes_.outer * step;
     const auto count = static_cast<double>(axes_.outer);
     if (axes_.outer == 1) {
-      const Moments moments = table_.moments(x + first, inner, 0);
+      const Moments moments = momentsOf(x + first, inner);
       const double deviation = 1 / static_cast<double>(moments.inverseDeviation);
       return table_.scaleAndShift(x + first, y + first, inner, moments.mean, factorOf(deviation), 0);
     }
     double mean = 0, squares = 0;
     WorkCounter work;
     for (int64_t at = first; at < last; at += step, work.pass(inner + 8))
-      mean += static_cast<double>(table_.moments(x + at, inner, 0).mean) / count;
+      mean += static_cast<double>(momentsOf(x + at, inner).mean) / count;
     for (int64_t at = first; at < last; at += step, work.pass(inner + 8)) {
       table_.scaleAndShift(x + at, y + at, inner, static_cast<float>(mean), 1, 0);
       squares += static_cast<double>(table_.sumOfSquares(y + at, inner));
@@ -209,6 +223,11 @@ class MeanVarianceOp final : public OpKernel {
       table_.scaleAndShift(y + at, y + at, inner, 0, factor, 0);
   }
 
+  Moments momentsOf(const float* x, int64_t inner) const {
+    Moments moments;
+    table_.moments(x, 1, inner, 0, &moments);
+    return moments;
+  }
   static float factorOf(double deviation) {
     constexpr double kSmallest = 1e-9;  // from the operator's definition
     return static_cast<float>(1 / (deviation + kSmallest));
@@ -228,7 +247,7 @@ class LpNormalizationOp final : public RowOp {
         p_(readers::LpNorm(request.node.attributes, request.inputs[0].shape.rank()).p) {}
 
  private:
-  void normalise(const OpContext& context, int64_t row) const override {
+  void normalise(const OpContext& context, int64_t row, int64_t) const override {
     const float* x = context.in<float>(0) + row * size_;
     const float norm = p_ == 1 ? table_.sumOfMagnitudes(x, size_) : std::sqrt(table_.sumOfSquares(x, size_));
     table_.scaleAndShift(x, context.out<float>() + row * size_, size_, 0, norm == 0 ? 0 : 1 / norm, 0);
