@@ -71,6 +71,20 @@ TEST(Layout, ExpansionsJoinDepthwiseConvolutions) {
   EXPECT_EQ(compileAndCompare(build, {{2, 3, 6, 6}}), "Add Sum Transpose*3 max.Conv*4 max.ExpandConv");
 }
 
+// An instance normalisation between convolutions needs no Transposes; one of the input itself keeps its kernel.
+TEST(Layout, InstanceNormalizationsFollow) {
+  const auto build = [](Builder& b) {
+    const auto normalise = [&](Value* x) {
+      return b.op("InstanceNormalization", {x, b.random({8}), b.random({8})}, attrs({{"epsilon", 0.01f}}));
+    };
+    Value* x = normalise(b.input({b.symbol("n"), 8, b.symbol("h"), 7}));
+    Value* y = b.op("LeakyRelu", {normalise(conv(b, x, 8, 8, 3))});
+    b.output(conv(b, b.op("Add", {normalise(conv(b, y, 8, 8, 1)), y}), 8, 4, 3));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 8, 6, 7}}),
+            "Add*5 Div*2 InstanceNormalization LeakyRelu Mul*4 ReduceMean*4 Sqrt*2 Sub*2 Transpose*2 max.Conv*3");
+}
+
 // Two or three filters for each channel: products would have as many columns.
 TEST(Layout, FewFiltersForEachChannelAreDepthwise) {
   for (int64_t times : {2, 3, 5}) {

@@ -223,6 +223,26 @@ bool sinkReduce(Rewriter& rewriter, Node& node) {
   return replaceAbove(rewriter, node, moved->output(), found.perm);
 }
 
+// Instance normalisation of channels last: its own kernels want those of a channel together, and two Transposes.
+bool sinkInstanceNormalization(Rewriter& rewriter, Node& node) {
+  const Below found = below(node.input(0));
+  const auto rank = static_cast<int64_t>(found.perm.size());
+  if (!found || node.output()->type.dtype != DType::Float32 || rank < 3 || rewriter.options().accelerator) return false;
+  if (found.perm[0] != 0 || found.perm[1] != rank - 1) return false;
+  std::vector<int64_t> axes;
+  for (int64_t axis = 1; axis + 1 < rank; ++axis) axes.push_back(axis);
+  const auto add = [&](std::string_view op, std::vector<Value*> inputs) {
+    return rewriter.add("", op, std::move(inputs), {}, {&node})->output();
+  };
+  const auto meanOf = [&](Value* x) { return add("ReduceMean", {x, rewriter.constant(axes)}); };
+  Value* difference = add("Sub", {found.value, meanOf(found.value)});
+  Value* variance = meanOf(add("Mul", {difference, difference}));
+  Value* epsilon = rewriter.scalar(DType::Float32, static_cast<double>(readers::readEpsilon(node.attributes)));
+  Value* factor = add("Div", {node.input(1), add("Sqrt", {add("Add", {variance, epsilon})})});
+  Value* result = add("Add", {add("Mul", {difference, factor}), node.input(2)});
+  return replaceAbove(rewriter, node, result, found.perm);
+}
+
 bool sinkSqueeze(Rewriter& rewriter, Node& node) {
   const Below found = below(node.input(0));
   auto axes = found ? integersOf(node.input(1)) : std::nullopt;
@@ -438,6 +458,7 @@ constexpr Rule kSinkRules[] = {
     {"", "ReduceMin", sinkReduce},
     {"", "ReduceL2", sinkReduce},
     {"", "ReduceSumSquare", sinkReduce},
+    {"", "InstanceNormalization", sinkInstanceNormalization},
     {"", "Squeeze", sinkSqueeze},
     {"", "Gather", sinkGather},
     {"", "Slice", sinkWithAxes},
