@@ -13,6 +13,7 @@ namespace max {
 namespace {
 
 constexpr Pass kPasses[] = {
+    {"norm", "Samples that are normalised by their own statistics", recogniseInstanceNorms, PassScope::Portable},
     {"fold", "Quantised weights become constants; what dequantises them stays", foldQuantized, PassScope::Portable},
     {"merge", "A value that exporters quantise for each reader is quantised once", mergeDuplicates,
      PassScope::Portable},

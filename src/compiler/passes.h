@@ -16,6 +16,7 @@ void mapBytes(Rewriter& rewriter);
 void mergeDuplicates(Rewriter& rewriter);
 void recogniseActivations(Rewriter& rewriter);
 void recogniseNorms(Rewriter& rewriter);
+void recogniseInstanceNorms(Rewriter& rewriter);
 void joinSquares(Rewriter& rewriter);
 void gatherOneHot(Rewriter& rewriter);
 void selectSlices(Rewriter& rewriter);

@@ -74,6 +74,32 @@ TEST(LayerNorm, BelowDroppedDimensions) {
   EXPECT_EQ(compileAndCompare(build, {{3, 7, 16}}), "LayerNormalization ReduceMax Reshape max.MatMul");
 }
 
+// BatchNormalization in training mode, of x with weights; what it makes beside its result is read or not.
+auto trainingNorm(Shape shape, bool readsMean) {
+  return [=](Builder& b) {
+    const int64_t channels = shape[1];
+    SymbolicShape dims;
+    for (const int64_t size : shape.dims()) dims.emplace_back(size);
+    Node* norm =
+        b.node("BatchNormalization",
+               {b.input(dims), b.random({channels}), b.random({channels}), b.random({channels}), b.random({channels})},
+               attrs({{"training_mode", int64_t{1}}, {"epsilon", 1e-3f}}), 3);
+    b.output(norm->output(0));
+    if (readsMean) b.output(norm->output(1));
+  };
+}
+
+TEST(InstanceNorm, BatchNormalizationOfOneSampleByItsOwnStatistics) {
+  EXPECT_EQ(compileAndCompare(trainingNorm({1, 5, 37}, false), {{1, 5, 37}}), "InstanceNormalization");
+  EXPECT_EQ(compileAndCompare(trainingNorm({1, 4, 6, 7}, false), {{1, 4, 6, 7}}), "InstanceNormalization");
+}
+
+TEST(InstanceNorm, OtherBatchNormalizationsStay) {
+  EXPECT_EQ(compileAndCompare(trainingNorm({2, 5, 37}, false), {{2, 5, 37}}), "BatchNormalization");
+  EXPECT_EQ(compileAndCompare(trainingNorm({1, 5}, false), {{1, 5}}), "BatchNormalization");
+  EXPECT_EQ(compileAndCompare(trainingNorm({1, 5, 37}, true), {{1, 5, 37}}), "BatchNormalization");
+}
+
 TEST(LayerNorm, JaxFormBelowDroppedDimensions) {
   const auto build = [](Builder& b) {
     Value* x = b.op("Squeeze", {b.op("GlobalMaxPool", {b.input({b.symbol("n"), 16, 7})}), b.ints({2})});

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/passes.h"
+#include "graph/readers/normalization.h"
 #include "graph/readers/reduction.h"
 
 namespace max {
@@ -228,10 +229,28 @@ bool normFromRoot(Rewriter& rewriter, Node& root) {
   return false;
 }
 
+bool isUnread(const Value* value) { return !value || (value->uses.empty() && !value->isOutput()); }
+
+// BatchNormalization by the statistics of its input, which is one sample: so weights are normalised.
+bool instanceFromBatch(Rewriter& rewriter, Node& node) {
+  const readers::BatchNorm reader(node.attributes);
+  const Value *x = node.input(0), *scale = node.input(1), *bias = node.input(2);
+  if (!reader.isTraining || !x->type.ranked || rankOf(x) < 3 || !x->type.dims[0].is(1)) return false;
+  if (scale->type.dtype != x->type.dtype || bias->type.dtype != x->type.dtype) return false;
+  if (!std::all_of(node.outputs.begin() + 1, node.outputs.end(), isUnread)) return false;
+  Attributes attributes;
+  attributes.set("epsilon", reader.epsilon);
+  Node* instance = rewriter.add("", "InstanceNormalization", {node.input(0), node.input(1), node.input(2)},
+                                std::move(attributes), {&node});
+  return sameType(instance->output(), node.output()) && rewriter.replace(node.output(), instance->output());
+}
+
 constexpr Rule kRules[] = {{"", "Sqrt", normFromRoot}};
+constexpr Rule kFirstRules[] = {{"", "BatchNormalization", instanceFromBatch}};
 
 }  // namespace
 
 void recogniseNorms(Rewriter& rewriter) { applyRules(rewriter, kRules); }
+void recogniseInstanceNorms(Rewriter& rewriter) { applyRules(rewriter, kFirstRules); }
 
 }  // namespace max
