@@ -192,5 +192,26 @@ TEST(QuantizedConv, SumsOfWindows) {
   });
 }
 
+// Filters with one tap are packed where they lie: a load needs no memory for a copy.
+TEST(QuantizedConv, PlainFiltersArePackedWithoutACopy) {
+  forEachTarget([] {
+    Random random(1);
+    LooseNode loose(kMaxDomain, "QLinearConv");
+    Node& node = loose.node();
+    Value x;
+    x.type.dtype = DType::UInt8;
+    node.inputs = {&x};
+    const Ref<Tensor> w = randomTensor(random, DType::Int8, {256, 256, 1, 1}, -9, 9);
+    const std::vector<const Tensor*> constants{nullptr, nullptr, nullptr, w.get()};
+    const OpRow* row = cpuOperators().find(kMaxDomain, "QLinearConv");
+    const size_t bytes = row->prepare(node, constants)->bytes();
+    const auto account = makeRef<MemoryAccount>("No room for a copy", bytes + w->bytes() / 2);
+    ActiveCall call;
+    call.memory = account.get();
+    const ActiveCallScope scope(&call);
+    EXPECT_NO_THROW(row->prepare(node, constants));
+  });
+}
+
 }  // namespace
 }  // namespace max::test

@@ -122,22 +122,16 @@ bool lowerConv(Rewriter& rewriter, Node& node) {
   return sameType(result, node.output()) && rewriter.replace(&node, result);
 }
 
-// [K, N] to [N, K, 1..], of this rank.
-Ref<Tensor> filtersOf(const Tensor& matrix, bool isTransposed, int rank) {
-  const Shape& shape = matrix.shape();
-  Shape result{isTransposed ? shape[0] : shape[1], isTransposed ? shape[1] : shape[0]};
-  while (result.rank() < rank) result.push(1);
-  if (isTransposed) return matrix.reshaped(result);
-  Ref<Tensor> filters = Tensor::allocate(matrix.dtype(), result);
-  const auto* from = static_cast<const uint8_t*>(matrix.data());
-  auto* to = static_cast<uint8_t*>(filters->mutableData());
-  constexpr int64_t kBlock = 64;  // a cache line: each is read once
-  const int64_t columns = result[0], depth = result[1];
-  for (int64_t n0 = 0; n0 < columns; n0 += kBlock)
-    for (int64_t k0 = 0; k0 < depth; k0 += kBlock)
-      for (int64_t n = n0; n < std::min(n0 + kBlock, columns); ++n)
-        for (int64_t k = k0; k < std::min(k0 + kBlock, depth); ++k) to[n * depth + k] = from[k * columns + n];
-  return filters;
+// [K, N] to [N, K, 1..], of this rank: by a node that the next pass folds.
+Value* filtersOf(Rewriter& rewriter, const Node* node, const Tensor& matrix, bool isTransposed, int rank) {
+  Shape shape = matrix.shape();
+  std::vector<int64_t> perm{1, 0};
+  while (shape.rank() < rank) {
+    perm.push_back(shape.rank());
+    shape.push(1);
+  }
+  Value* filters = rewriter.constant(matrix.reshaped(shape));
+  return isTransposed ? filters : rewriter.transpose(filters, perm, node);
 }
 
 // A product with a constant matrix is a convolution with one tap, without spatial axes or with the rows as such.
@@ -147,7 +141,7 @@ bool lowerProduct(Rewriter& rewriter, Node& node, std::string_view op, bool isTr
   if (!product || product->w.values->shape().rank() != 2 || !isRanked(product->x.value)) return false;
   const int rank = rankOf(product->x.value);
   if (rank < 2 || rank > kMostRank) return false;
-  Value* weights = rewriter.constant(filtersOf(*product->w.values, isTransposed, rank));
+  Value* weights = filtersOf(rewriter, product->node, *product->w.values, isTransposed, rank);
   Attributes attributes;
   attributes.set("low", product->clamped.low);
   attributes.set("high", product->clamped.high);
@@ -305,9 +299,8 @@ bool lowerRealProduct(Rewriter& rewriter, Node& node, bool isTransposed, Value* 
   const auto w = x ? weightsOf(rewriter, node.input(1), isTransposed ? 0 : 1) : std::nullopt;
   const auto bias = w ? biasOf(addend, w->filters) : std::nullopt;
   if (!bias || w->values->shape().rank() != 2) return false;
-  const Ref<Tensor> matrix = isTransposed ? filtersOf(*w->values, false, 2) : w->values;
-  Node* product = rewriter.add("", "MatMulInteger",
-                               {x->value, rewriter.constant(matrix), zeroOf(rewriter, *x), w->zero}, {}, {&node});
+  Value* matrix = filtersOf(rewriter, &node, *w->values, !isTransposed, 2);
+  Node* product = rewriter.add("", "MatMulInteger", {x->value, matrix, zeroOf(rewriter, *x), w->zero}, {}, {&node});
   return finishSums(rewriter, node, product->output(), *x, *w->scale->constant, addend ? &*bias : nullptr, 0);
 }
 

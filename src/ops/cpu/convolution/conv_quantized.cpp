@@ -105,10 +105,14 @@ class PackedFilters final : public Prepared {
     const int64_t columns = blocks.columns, depth = order_ ? 4 * order_->words() : pieces.depth(table);
     const size_t each = alignUp(PackedColumns::bytes(table, depth, columns));
     storage_ = allocatePackedStorage(checkedMultiply(each, static_cast<size_t>(blocks.count)));
-    WorkVector<uint8_t> rows(static_cast<size_t>(checkedMultiply(columns, depth)));
+    const bool isPlain = !order_ && !blocks.isGrouped && pieces.count == 1 && pieces.elements == weights.shape()[1] &&
+                         depth == pieces.elements;
+    WorkVector<uint8_t> rows(isPlain ? 0 : static_cast<size_t>(checkedMultiply(columns, depth)));
     const ZeroPoints points = zerosOf(zeros);
     for (int64_t block = 0; block < blocks.count; ++block) {
-      for (int64_t m = 0; m < columns; ++m) {
+      const auto* filters = static_cast<const uint8_t*>(weights.data()) + block * columns * depth;
+      for (int64_t m = 0; m < columns && !isPlain; ++m) {
+        filters = rows.data();
         uint8_t* row = rows.data() + m * depth;
         if (order_)
           fillWindow(*order_, weights, m, points, row);
@@ -123,7 +127,7 @@ class PackedFilters final : public Prepared {
         own.count = columns;
       }
       blocks_.emplace_back(table, depth, columns, static_cast<std::byte*>(storage_->data()) + each * blocks_.size());
-      packColumns(table, {rows.data(), weights.dtype() == DType::Int8, 1, depth}, own, depth, columns, defaultLanes(),
+      packColumns(table, {filters, weights.dtype() == DType::Int8, 1, depth}, own, depth, columns, defaultLanes(),
                   blocks_.back());
     }
   }
