@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "base/object.h"
+#include "graph/readers/movement.h"
 #include "graph/schema.h"
 #include "ops/agreement.h"
 #include "ops/operator_library.h"
@@ -21,6 +22,23 @@ std::vector<Operand> inputOperands(std::span<const Tensor* const> inputs) {
 // A view shares its input's memory, if the input owns any.
 bool isView(const Node& node, std::span<const Tensor* const> inputs, std::span<const Operand> outputs) {
   return node.schema->sharesInput() && outputs.size() == 1 && !inputs.empty() && inputs[0] && inputs[0]->storage();
+}
+
+// A Slice of leading rows that are not aligned in their file, which all rows would be copied for; NULL if it is not
+// one.
+Ref<Tensor> unalignedRows(const Node& node, std::span<const Tensor* const> inputs, std::span<const Operand> outputs) {
+  const Tensor* const whole = node.is("Slice") ? inputs[0] : nullptr;
+  if (!whole || whole->isAligned() || !whole->storage()) return nullptr;
+  const RequestInputs request(node, inputs);
+  const auto axes = readers::readSlice(*request);
+  if (!axes || axes->size() != 1) return nullptr;
+  const auto& [axis, start, end, step] = axes->front();
+  const Shape& shape = whole->shape();
+  if (!start || !start->isKnown() || !step || !step->is(1) || shape.product(0, axis) != 1) return nullptr;
+  const int64_t row = start->value() < 0 ? start->value() + shape[axis] : start->value();
+  const int64_t first = std::clamp<int64_t>(row, 0, shape[axis]) * shape.product(axis + 1, shape.rank());
+  const size_t offset = static_cast<size_t>(first) * sizeOf(whole->dtype());
+  return makeRef<Tensor>(whole->dtype(), outputs[0].shape, whole->as<std::byte>() + offset, whole->storage());
 }
 
 std::vector<Ref<Tensor>> runOp(const Node& node, std::span<const Tensor* const> inputs,
@@ -59,6 +77,7 @@ std::vector<Ref<Tensor>> evaluateInScope(const Node& node, std::span<const Tenso
   std::vector<Operand> outputs;
   if (agreeOnOutputs(node, inputOperands(inputs), inferred, outputs)) {
     if (isView(node, inputs, outputs)) return {inputs[0]->reshaped(outputs[0].shape)};
+    if (Ref<Tensor> rows = unalignedRows(node, inputs, outputs)) return {std::move(rows)};
     return runOp(node, AlignedInputs(inputs).tensors, outputs, maxScratch);
   }
   const OpRow* kernels = cpuOperators().find(node.domain(), node.op());

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "base/error.h"
 #include "graph/graph.h"
@@ -45,6 +46,29 @@ TEST(Evaluate, AddBroadcasts) {
 
 TEST(Evaluate, MatMul) {
   expectFloats(run("MatMul", {floats({2, 2}, {1, 2, 3, 4}), floats({2}, {1, -1})})[0], {2}, {-1, -1});
+}
+
+// Weights of a file, from an odd address on.
+TEST(Evaluate, UnalignedRowsAreAView) {
+  const Ref<Storage> file = allocateStorage(64);
+  auto* const bytes = static_cast<std::byte*>(file->data()) + 1;
+  const float values[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11};
+  std::memcpy(bytes, values, sizeof values);
+  const auto rows = makeRef<Tensor>(DType::Float32, Shape{4, 3}, bytes, file);
+  const auto slice = [](const Ref<Tensor>& from, int64_t start, int64_t end, int64_t axis) {
+    return run("Slice", {from, integers({1}, {start}), integers({1}, {end}), integers({1}, {axis})})[0];
+  };
+  const auto expect = [](const Ref<Tensor>& found, const Shape& shape, std::initializer_list<float> expected) {
+    expectFloats(found->aligned(), shape, expected);
+  };
+  expect(slice(rows, 1, 3, 0), {2, 3}, {3, 4, 5, 6, 7, 8});
+  EXPECT_EQ(slice(rows, 1, 3, 0)->data(), bytes + 12);
+  EXPECT_EQ(slice(rows, -1, 100, -2)->data(), bytes + 36);
+  expect(slice(rows, -1, 100, -2), {1, 3}, {9, 10, 11});
+  expect(slice(rows, -9, 1, 0), {1, 3}, {0, 1, 2});
+  expect(slice(rows, 7, 9, 0), {0, 3}, {});
+  expect(slice(rows, 1, 2, 1), {4, 1}, {1, 4, 7, 10});
+  expect(slice(rows->reshaped({1, 4, 3}), 2, 4, 1), {1, 2, 3}, {6, 7, 8, 9, 10, 11});
 }
 
 TEST(Evaluate, ReshapeIsAView) {
