@@ -234,10 +234,9 @@ Value* sumOfConvs(Rewriter& rewriter, const Node& node, const Node& conv, const 
   auto* to = static_cast<float*>(sum->mutableData());
   const Ref<Tensor> first = wide.aligned(), second = narrow.aligned();
   std::copy_n(first->as<float>(), wide.count(), to);
-  const auto count = static_cast<int64_t>(taps.size());
-  const int64_t step = shape.product(2, shape.rank());
-  for (int64_t i = 0; i < narrow.count(); ++i)
-    to[i / count * step + taps[static_cast<size_t>(i % count)]] += second->as<float>()[i];
+  const float* from = second->as<float>();
+  for (int64_t row = 0; row < shape[0] * shape[1]; ++row, to += shape.product(2, shape.rank()))
+    for (const int64_t tap : taps) to[tap] += *from++;
   std::vector<float> bias = biasOf(conv, static_cast<size_t>(shape[0]));
   const std::vector<float> more = biasOf(other, bias.size());
   if (bias.size() != more.size()) return nullptr;
