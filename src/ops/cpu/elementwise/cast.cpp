@@ -95,6 +95,7 @@ TileFunction findTo(DType to) {
 
 TileFunction findVectorised(DType from, DType to) {
   const CastTable& table = castTable();
+  if (to == DType::Float32 && from == DType::Bool) return table.floatFromBool;
   if (to == DType::Float32)
     return from == DType::Float16 ? table.floatFromHalf : from == DType::BFloat16 ? table.floatFromBFloat16 : nullptr;
   if (from != DType::Float32) return nullptr;

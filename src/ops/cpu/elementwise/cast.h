@@ -11,6 +11,7 @@ struct CastTable {
   TileFunction floatFromBFloat16;
   TileFunction halfFromFloat;
   TileFunction bfloat16FromFloat;
+  TileFunction floatFromBool;
 };
 
 const CastTable& castTable();  // of the CPU target of now

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions between float32 and the 16-bit floating-point types, for CPU targets with instructions for them.
+// Conversions between float32 and the 16-bit floating-point types, for CPU targets with instructions for them, and of
+// conditions to float32.
 #include "ops/cpu/elementwise/cast.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -77,11 +78,26 @@ void narrow(const TileOperands& tile) {
   for (int64_t k = 0; k < tile.count - i; ++k) to[i + k] = out[k];
 }
 
+void floatFromBool(const TileOperands& tile) {
+  const F d;
+  const hn::Rebind<uint8_t, F> d8;
+  const hn::RebindToSigned<F> di;
+  const auto* from = static_cast<const uint8_t*>(tile.src[0]);
+  auto* to = static_cast<float*>(tile.dst);
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; tile.step[0] == 1 && i + lanes <= tile.count; i += lanes) {
+    const auto isFalse = hn::Eq(hn::PromoteTo(di, hn::LoadU(d8, from + i)), hn::Zero(di));
+    hn::StoreU(hn::IfThenZeroElse(hn::RebindMask(d, isFalse), hn::Set(d, 1.f)), d, to + i);
+  }
+  for (; i < tile.count; ++i) to[i] = from[i * tile.step[0]] != 0 ? 1.f : 0.f;
+}
+
 #define MAX_CAST_TABLE \
-  { widen<true>, widen<false>, narrow<true>, narrow<false> }
+  { widen<true>, widen<false>, narrow<true>, narrow<false>, floatFromBool }
 #else
 #define MAX_CAST_TABLE \
-  { nullptr, nullptr, nullptr, nullptr }
+  { nullptr, nullptr, nullptr, nullptr, nullptr }
 #endif
 
 }  // namespace

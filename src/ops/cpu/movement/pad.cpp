@@ -8,6 +8,7 @@
 #include "graph/readers/movement.h"
 #include "ops/cpu/movement/indexed_copy.h"
 #include "ops/cpu/movement/movement.h"
+#include "ops/cpu/narrow.h"
 #include "ops/families.h"
 
 namespace max {
@@ -100,14 +101,25 @@ class PlainPadOp final : public OpKernel {
   SavedRequest saved_;
 };
 
+bool acceptsPad(const OpRequest& request) {
+  return hasByteElements(request) && request.outputs[0].dtype == request.inputs[0].dtype;
+}
+
 constexpr Implementation kPad[] = {
-    {"indexed_copy", hasByteElements,
+    {"indexed_copy", acceptsPad,
      [](const OpRequest& request) -> std::unique_ptr<OpKernel> { return std::make_unique<PadOp>(request); }},
-    {"reference", hasByteElements,
+    {"reference", acceptsPad,
      [](const OpRequest& request) -> std::unique_ptr<OpKernel> { return std::make_unique<PlainPadOp>(request); }},
 };
 
-const OpRow kRows[] = {{"", "Pad", kPad}};
+// Zero is all that looks alike in both types.
+NarrowOperands narrowPad(const Node& node) {
+  const Value* fill = node.inputs.size() > 2 ? node.inputs[2] : nullptr;
+  const bool isZero = !fill || (fill->constant && fill->constant->count() == 1 && fill->constant->as<float>()[0] == 0);
+  return isZero ? narrowTogether(node, 1) : NarrowOperands();
+}
+
+const OpRow kRows[] = {{"", "Pad", kPad, nullptr, nullptr, narrowPad}};
 
 }  // namespace
 

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <numeric>
+#include <optional>
 #include <type_traits>
 
 #include "base/align.h"
@@ -18,6 +20,7 @@ namespace max {
 namespace {
 
 constexpr int kBlock = 16;
+constexpr int64_t kMaxGroups = 1024, kGroupRows = 4;
 
 template <class T>
 bool isNan(T value) {
@@ -117,24 +120,53 @@ class TopKKernelOf final : public OpKernel {
       return a < b;
     };
     const int64_t room = std::min(size_, 2 * kept_ + 64);
-    uint64_t last = ~uint64_t{0};
+    const std::optional<T> bound = boundOf(values);
+    T worst = bound.value_or(T{});
+    bool isKnown = bound.has_value(), mayEqual = isKnown;
+    uint64_t last = isKnown ? keyOf(worst, 0xFFFFFFFF, largest_) : ~uint64_t{0};
     int64_t count = 0;
     for (int64_t i = 0; i < size_; i += kBlock, work.pass(kBlock)) {
       const int64_t end = std::min(i + kBlock, size_);
-      const bool isKnown = ~last != 0 && inner_ == 1 && end - i == kBlock;
-      if (isKnown && !mayHoldBetter(values + i, values[last & 0xFFFFFFFF])) continue;
+      if (isKnown && inner_ == 1 && end - i == kBlock && !mayHoldBetter(values + i, worst, mayEqual)) continue;
       for (int64_t k = i; k < end; ++k) {
         keys[count] = keyOf(values[k * inner_], k, largest_);
         count += keys[count] < last;
         if (count < room || room == size_) continue;
         std::nth_element(keys, keys + kept_ - 1, keys + count, before);
         last = keys[kept_ - 1];
+        worst = values[(last & 0xFFFFFFFF) * static_cast<uint64_t>(inner_)];
+        isKnown = true;
+        mayEqual = false;
         count = kept_;
       }
     }
     if (count > kept_) std::nth_element(keys, keys + kept_ - 1, keys + count, before);
     std::sort(keys, keys + kept_, before);
     for (int64_t k = 0; k < kept_; ++k, work.pass()) keys[k] &= 0xFFFFFFFF;
+  }
+
+  // A value that as many elements reach as are wanted, and not many more: of groups of the line, each has a best
+  // element. Only where a few of many are wanted.
+  std::optional<T> boundOf(const T* values) const {
+    const auto groups = static_cast<int64_t>(alignUp(static_cast<size_t>(4 * kept_), 64));
+    if (inner_ != 1 || kept_ > kMaxGroups / 4 || size_ < kGroupRows * groups) return std::nullopt;
+    using Limits = std::numeric_limits<T>;
+    constexpr T kHigh = Limits::has_infinity ? Limits::infinity() : Limits::max();
+    constexpr T kLow = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
+    return largest_ ? boundOf(values, groups, kLow, [](T a, T b) { return a > b; })
+                    : boundOf(values, groups, kHigh, [](T a, T b) { return a < b; });
+  }
+
+  // `best` is never NaN, since no comparison with one holds; it may remain `worst`, which NaN may come after.
+  template <class Before>
+  std::optional<T> boundOf(const T* values, int64_t groups, T worst, const Before& before) const {
+    T best[kMaxGroups];
+    std::fill_n(best, groups, worst);
+    WorkCounter work;
+    for (int64_t i = 0; i + groups <= size_; i += groups, work.pass(groups / 4))
+      for (int64_t k = 0; k < groups; ++k) best[k] = before(values[i + k], best[k]) ? values[i + k] : best[k];
+    std::nth_element(best, best + kept_ - 1, best + groups, before);
+    return best[kept_ - 1] == worst ? std::nullopt : std::optional(best[kept_ - 1]);
   }
 
   // A heap of the best so far, with the worst of them on top. Most elements are not better than that one, so blocks are
@@ -158,14 +190,15 @@ class TopKKernelOf final : public OpKernel {
     std::sort_heap(order, order + kept_, before);
   }
 
-  // Of a block; NaN on either side may be.
-  bool mayHoldBetter(const T* values, T worst) const {
-    int better = 0;
-    if (largest_)
-      for (int i = 0; i < kBlock; ++i) better |= !(values[i] <= worst);
-    else
-      for (int i = 0; i < kBlock; ++i) better |= !(values[i] >= worst);
-    return better != 0;
+  // Of a block; NaN on either side may be. `mayEqual`: an equal element may be, too.
+  bool mayHoldBetter(const T* values, T worst, bool mayEqual = false) const {
+    const auto any = [values](auto isWorse) {
+      int better = 0;
+      for (int i = 0; i < kBlock; ++i) better |= !isWorse(values[i]);
+      return better != 0;
+    };
+    if (mayEqual) return largest_ ? any([=](T x) { return x < worst; }) : any([=](T x) { return x > worst; });
+    return largest_ ? any([=](T x) { return x <= worst; }) : any([=](T x) { return x >= worst; });
   }
 
   bool largest_, hasValues_, hasIndices_;
