@@ -6,11 +6,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
+#include <vector>
 
 #include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
-#include "ops/cpu/convolution/column_axis.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/matrix/matmul.h"
 #include "ops/cpu/movement/transpose_tile.h"
@@ -244,45 +245,117 @@ class ConvTransposeOp final : public OpKernel {
   int64_t lanes_, imageBytes_, productBytes_, lineBytes_;
 };
 
-// Few filters for each channel's group of one: too few for a product, so every tap adds a scaled plane to another.
+// Few filters for each channel's group of one: too few for a product. Positions of an output row that are a stride
+// apart read neighbours of the input by the same taps, so that they are summed side by side.
 class DepthwiseTransposeOp final : public OpKernel {
  public:
   explicit DepthwiseTransposeOp(const OpRequest& request) : shape_(request), hasBias_(request.has(2)) {
-    for (size_t i = 0; i < 3; ++i)
-      axes_[i] = {shape_.out[i],      shape_.kernel[i], shape_.stride[i],
-                  shape_.dilation[i], shape_.before[i], shape_.in[i]};
+    for (size_t axis = 0; axis < 3; ++axis) taps_[axis] = tapsOf(axis);
   }
 
   void run(const OpContext& context) const override {
-    const int64_t filters = shape_.groupFilters(), planes = shape_.images * shape_.filters, taps = shape_.taps();
-    const int64_t grain = grainOf(kTransposeGrain, {shape_.inPixels(), taps});
-    context.parallelFor(planes, grain, [&](int64_t begin, int64_t end, int) {
-      for (int64_t plane = begin; plane < end; ++plane) {
-        const int64_t filter = plane % shape_.filters;
-        float* y = context.out<float>() + plane * shape_.outPixels();
-        fillParts(y, shape_.outPixels(), hasBias_ ? context.in<float>(2)[filter] : 0.f);
-        const float* x = context.in<float>(0) + plane / filters * shape_.inPixels();
-        WorkCounter work;
-        for (int64_t tap = 0; tap < taps; ++tap, work.pass(16))
-          addTap(x, context.in<float>(1)[filter * taps + tap], tap, y);
+    const int64_t filters = shape_.groupFilters(), taps = shape_.taps(), rows = shape_.out[0] * shape_.out[1];
+    const int64_t grain = grainOf(kTransposeGrain, {shape_.out[2], taps});
+    context.parallelFor(shape_.images * shape_.filters * rows, grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) {
+        const int64_t plane = i / rows, filter = plane % shape_.filters;
+        const Row row{context.in<float>(0) + plane / filters * shape_.inPixels(),
+                      context.in<float>(1) + filter * taps,
+                      hasBias_ ? context.in<float>(2)[filter] : 0.f,
+                      placeOf(0, i % rows / shape_.out[1]),
+                      placeOf(1, i % shape_.out[1]),
+                      context.out<float>() + i * shape_.out[2]};
+        for (int64_t phase = 0; phase < std::min(shape_.stride[2], shape_.out[2]); ++phase) addPhase(row, phase);
       }
     });
   }
 
  private:
-  void addTap(const float* x, float weight, int64_t tap, float* y) const {
-    forEachColumnLine(axes_, tap, [&](int64_t line, int64_t place, int64_t w) {
-      const ColumnAxis& axis = axes_[2];
-      const float* from = x + line;
-      float* to = y + place + axis.shift(w);
-      const int64_t begin = axis.begin(w), end = axis.end(w), stride = axis.stride;
-      for (int64_t i = begin; i < end; ++i) to[i * stride] += weight * from[i];
-    });
+  // Of one axis: position = place * stride + phase reads input place + offset, if there is one.
+  struct Tap {
+    int64_t phase, index, offset;
+    bool operator<(const Tap& other) const { return phase < other.phase; }
+  };
+  struct Place {
+    std::span<const Tap> taps;
+    int64_t place;
+  };
+  struct Row {
+    const float *x, *weights;
+    float bias;
+    Place depth, row;
+    float* y;
+  };
+  // Places [first, last) of a phase, which are summed at once.
+  struct Part {
+    int64_t first, last;
+    std::span<const Tap> taps;
+  };
+  static constexpr int64_t kPart = 256;
+
+  std::vector<Tap> tapsOf(size_t axis) const {
+    const int64_t stride = shape_.stride[axis];
+    std::vector<Tap> taps;
+    for (int64_t index = 0; index < shape_.kernel[axis]; ++index) {
+      const int64_t shift = index * shape_.dilation[axis] - shape_.before[axis];
+      const int64_t phase = (shift % stride + stride) % stride;
+      taps.push_back({phase, index, (phase - shift) / stride});
+    }
+    std::stable_sort(taps.begin(), taps.end());
+    return taps;
+  }
+
+  std::span<const Tap> tapsOfPhase(size_t axis, int64_t phase) const {
+    const auto [begin, end] = std::equal_range(taps_[axis].begin(), taps_[axis].end(), Tap{phase, 0, 0});
+    return {begin, end};
+  }
+
+  Place placeOf(size_t axis, int64_t position) const {
+    return {tapsOfPhase(axis, position % shape_.stride[axis]), position / shape_.stride[axis]};
+  }
+
+  void addPhase(const Row& row, int64_t phase) const {
+    const int64_t stride = shape_.stride[2], count = (shape_.out[2] - phase + stride - 1) / stride;
+    float sums[kPart];
+    for (int64_t first = 0; first < count; first += kPart) {
+      const Part part{first, std::min(first + kPart, count), tapsOfPhase(2, phase)};
+      std::fill_n(sums, part.last - first, row.bias);
+      addRows(row, part, sums);
+      float* y = row.y + phase + first * stride;
+      for (int64_t i = 0; i < part.last - first; ++i) y[i * stride] = sums[i];
+    }
+  }
+
+  void addRows(const Row& row, const Part& part, float* sums) const {
+    WorkCounter work;
+    for (const Tap& d : row.depth.taps) {
+      const int64_t depth = row.depth.place + d.offset;
+      if (work.pass(8); depth < 0 || depth >= shape_.in[0]) continue;
+      for (const Tap& h : row.row.taps) {
+        const int64_t from = row.row.place + h.offset;
+        if (work.pass(8); from < 0 || from >= shape_.in[1]) continue;
+        const float* weights = row.weights + (d.index * shape_.kernel[1] + h.index) * shape_.kernel[2];
+        addTaps(row.x + (depth * shape_.in[1] + from) * shape_.in[2], weights, part, sums);
+      }
+    }
+  }
+
+  void addTaps(const float* x, const float* weights, const Part& part, float* sums) const {
+    WorkCounter work;
+    for (const Tap& tap : part.taps) {
+      const int64_t begin = std::max(part.first, -tap.offset), end = std::min(part.last, shape_.in[2] - tap.offset);
+      addScaled(x + begin + tap.offset, weights[tap.index], end - begin, sums + begin - part.first);
+      work.pass(8 + std::max<int64_t>(end - begin, 0) / 4);
+    }
+  }
+
+  static void addScaled(const float* __restrict x, float weight, int64_t count, float* __restrict sums) {
+    for (int64_t i = 0; i < count; ++i) sums[i] += weight * x[i];
   }
 
   TransposedShape shape_;
   bool hasBias_;
-  ColumnAxis axes_[3];
+  std::vector<Tap> taps_[3];  // by phase
 };
 
 bool isDepthwiseTransposed(const Shape& weights, int64_t groups) {

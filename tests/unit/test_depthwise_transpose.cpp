@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// ConvTranspose whose groups have one channel and a few filters.
+#include "op_harness.h"
+
+namespace max::test {
+namespace {
+
+struct Case {
+  std::vector<int64_t> in, kernel, strides, dilations, pads, extra;  // pads: begins, then ends
+};
+
+Shape outputOf(const Case& test, int64_t images, int64_t filters) {
+  Shape out{images, filters};
+  const size_t rank = test.in.size();
+  for (size_t i = 0; i < rank; ++i)
+    out.push((test.in[i] - 1) * test.strides[i] + (test.kernel[i] - 1) * test.dilations[i] + 1 - test.pads[i] -
+             test.pads[i + rank] + test.extra[i]);
+  return out;
+}
+
+TEST(DepthwiseTranspose, AgreesWithReference) {
+  const Case cases[] = {
+      {{9}, {4}, {2}, {1}, {1, 1}, {0}},
+      {{700}, {5}, {2}, {3}, {4, 0}, {1}},
+      {{6}, {2}, {5}, {1}, {0, 0}, {3}},
+      {{3}, {7}, {3}, {2}, {6, 5}, {0}},
+      {{8, 33}, {4, 4}, {2, 2}, {1, 1}, {1, 1, 1, 1}, {0, 0}},
+      {{5, 300}, {3, 3}, {1, 1}, {2, 2}, {2, 0, 1, 2}, {0, 0}},
+      {{7, 6}, {3, 5}, {3, 2}, {1, 3}, {0, 3, 2, 7}, {2, 1}},
+      {{3, 4, 5}, {2, 3, 4}, {2, 1, 3}, {1, 2, 1}, {0, 1, 2, 1, 1, 0}, {1, 0, 2}},
+  };
+  Random random(31);
+  for (const Case& test : cases)
+    for (const int64_t filters : {1, 3})
+      for (const bool hasBias : {false, true}) {
+        const int64_t channels = 4;
+        Shape x{2, channels}, w{channels, filters};
+        for (size_t i = 0; i < test.in.size(); ++i) {
+          x.push(test.in[i]);
+          w.push(test.kernel[i]);
+        }
+        Attributes attributes;
+        attributes.set("group", channels);
+        attributes.set("strides", test.strides);
+        attributes.set("dilations", test.dilations);
+        attributes.set("pads", test.pads);
+        attributes.set("output_padding", test.extra);
+        LooseNode node("ConvTranspose", attributes);
+        std::vector<Ref<Tensor>> inputs = {randomTensor(random, DType::Float32, x),
+                                           randomTensor(random, DType::Float32, w)};
+        if (hasBias) inputs.push_back(randomTensor(random, DType::Float32, {channels * filters}));
+        const std::vector<OutputType> type = {{DType::Float32, outputOf(test, 2, channels * filters)}};
+        const KernelRun expected = runOp(node.node(), inputs, type, "reference");
+        for (const int lanes : {1, 3}) {
+          const KernelRun actual = runOp(node.node(), inputs, type, "gather_f32", lanes);
+          expectClose(*actual.outputs[0], *expected.outputs[0], 1e-5, concat(x, " ", w, " on ", lanes));
+        }
+      }
+}
+
+}  // namespace
+}  // namespace max::test
