@@ -3,6 +3,7 @@
 #include <array>
 
 #include "base/half.h"
+#include "ops/cpu/convolution/window_words.h"
 #include "ops/cpu/matrix/gemm.h"
 #include "weights_harness.h"
 
@@ -70,6 +71,8 @@ void check(const Case& c, uint32_t seed) {
   node->attributes.set("activation_alpha", 1.f);
   const Tensors in{random.floats(c.input()), random.floats(c.weights()), random.floats({c.filters})};
   const Ref<Tensor> expected = expectedOf(c, in);
+  // Pixels are too near, or too far, to gather what ends in half a word.
+  const bool isOther = WindowOrder::of(node->attributes, c.weights(), 2).endsBehindRows();
   for (const bool readsNarrow : {false, true})
     for (const bool writesNarrow : {false, true}) {
       if (readsNarrow && c.channels % 2 != 0) continue;
@@ -77,7 +80,7 @@ void check(const Case& c, uint32_t seed) {
       if (readsNarrow) given[0] = narrowed(*in[0]);
       node.results = writesNarrow ? DType::BFloat16 : DType::Float32;
       const Ref<Tensor> result =
-          node.run(given, {c.output()}, "windows_bf16", 1 + static_cast<int>(seed % 2), 0b110)[0];
+          node.run(given, {c.output()}, isOther ? "" : "windows_bf16", 1 + static_cast<int>(seed % 2), 0b110)[0];
       const double bound = writesNarrow ? 1. / 256 + 1. / 4096 : 1e-5;
       for (int64_t i = 0; i < result->count(); ++i) {
         const float actual = writesNarrow ? floatFromBFloat16(result->as<uint16_t>()[i]) : result->as<float>()[i];

@@ -125,7 +125,9 @@ bool hasWindows(const Node& node, const Tensor& weights) {
   const int64_t channels = weights.shape()[1];
   if (!node.isOwn("Conv") || node.input(3) || channels > (channels % 2 ? kMostOdd : kMostEven)) return false;
   if (!mayBeNarrow(node) || gemmTableFor(node).vectors || !bfloat16VectorTable()) return false;
-  return hasWindowWords(node.attributes, weights.shape(), 2);
+  // What lies behind a row may be infinite, and zero times that is no number.
+  return hasWindowWords(node.attributes, weights.shape(), 2) &&
+         !WindowOrder::of(node.attributes, weights.shape(), 2).endsBehindRows();
 }
 
 NarrowOperands narrowWindows(const Shape& weights) {

@@ -33,7 +33,7 @@ constexpr int64_t kSegmentsPerLane = 4;
 
 int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-// Bytes of several rows, 64 at a time: those of the first, but for the ones that the masks of another say.
+// Bytes of several rows, 64 at a time: those that the masks of each say, and zeros.
 struct GatheredRow {
   const std::byte* from;
   const uint64_t* masks;  // one for each phase
@@ -46,7 +46,7 @@ __attribute__((target("avx512f,avx512bw"))) void gather(const GatheredRow* rows,
   const int64_t turn = kVector % narrow;
   int64_t phase = static_cast<uint32_t>(first * kVector) % narrow;
   for (int64_t at = first * kVector; at < last * kVector; at += kVector) {
-    __m512i bytes = _mm512_loadu_si512(rows[0].from + at);
+    __m512i bytes = _mm512_maskz_loadu_epi8(rows[0].masks[phase], rows[0].from + at);
     for (int64_t i = 1; i < count; ++i) bytes = _mm512_mask_loadu_epi8(bytes, rows[i].masks[phase], rows[i].from + at);
     _mm512_storeu_si512(to + at, bytes);
     phase += turn;

@@ -3,7 +3,7 @@
 //
 // A row of the window makes whole words where it is. What is left over at the ends of the rows is gathered in words of
 // their own, which lie as far from each other as pixels do. So each word is at one offset from all pixels, and no row
-// of the window is filled up with zeros.
+// of the window is filled up with zeros, unless pixels are too near for that.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +28,9 @@ class WindowOrder {
   int64_t rowWords() const { return rowWords_; }  // where the row is
   int64_t gathered() const { return gathered_; }
   int64_t wordElements() const { return wordElements_; }
+  // Whether the last word of a row has elements behind the row, which are not gathered: whatever they are, their
+  // weights are zero.
+  bool endsBehindRows() const { return rowWords_ * wordElements_ > width_; }
   // The element, counted over all rows, in a place of a word; -1 = one that does not count.
   int64_t element(int64_t word, int64_t place) const;
 
