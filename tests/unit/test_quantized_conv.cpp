@@ -72,6 +72,25 @@ TEST(QuantizedConv, DepthwiseBlocksAndRuns) {
   });
 }
 
+// Channels that do not fill a vector or its last block, alone and with a residual, with weights of 8 and of 9 bits.
+TEST(QuantizedConv, DepthwiseFewChannels) {
+  forEachTarget([] {
+    uint32_t seed = 1;
+    for (const int64_t channels : {1, 2, 3, 4, 8, 12, 15, 17, 20, 33, 40})
+      for (const int64_t kernel : {3, 5})
+        for (const int64_t stride : {1, 2})
+          for (int flags = 0; flags < 8; ++flags, ++seed) {
+            const Case c{{2, 8, 6 + seed % 11, channels}, {channels, 1, 3, kernel}, channels, stride, 1, 1};
+            expectReference(c, flags & 1 ? DType::Int8 : DType::UInt8, flags & 2, flags & 4, seed);
+          }
+    // Lanes share an image, and meet between runs of pixels.
+    for (const int64_t channels : {4, 12})
+      for (const bool hasResidual : {false, true})
+        expectReference({{1, 90, 70, channels}, {channels, 1, 3, 3}, channels, 1, 1, 1}, DType::UInt8, false,
+                        hasResidual, seed++);
+  });
+}
+
 TEST(QuantizedConv, DepthwiseShapes) {
   forEachTarget([] {
     for (const Case& c :

@@ -203,8 +203,7 @@ Ref<Prepared> prepareFilters(const Node& node, bool isSigned, const Tensor& weig
                              bool hasResidual) {
   const Attributes& attributes = node.attributes;
   const int64_t groups = readers::readGroups(attributes);
-  if (isDepthwiseBytes(weights.shape(), groups))
-    return prepareQuantizedDepthwise(node, weights, zeros, kInputs, hasResidual);
+  if (isDepthwiseBytes(weights.shape(), groups)) return prepareQuantizedDepthwise(node, weights, zeros, kInputs);
   const bool isGrouped = hasNarrowGroups<kInputs>(groups, weights, zeros, hasResidual);
   const IntegerGemmTable& table = isGrouped ? *groupedBytesTable() : integerGemmTable();
   const Pieces pieces(table, attributes, weights.shape(), isSigned, isGrouped);
@@ -609,8 +608,8 @@ std::unique_ptr<OpKernel> create(const OpRequest& request) {
   Ref<Prepared> prepared = request.node.prepared;
   const auto* packed = dynamic_cast<const PackedFilters*>(prepared.get());
   const bool hasResidual = kInputs.residual && request.has(kInputs.residual);
-  const bool fits = packed ? packed->fits(integerGemmTable(), hasResidual)
-                           : prepared && fitsQuantizedDepthwise(*prepared, hasResidual);
+  const bool fits =
+      packed ? packed->fits(integerGemmTable(), hasResidual) : prepared && fitsQuantizedDepthwise(*prepared);
   if (!fits)
     prepared = prepareFilters<kInputs>(request.node, x.dtype == DType::Int8, *w.constant,
                                        request.has(kInputs.wZero) ? request.inputs[kInputs.wZero].constant : nullptr,

@@ -11,9 +11,9 @@
 namespace max {
 
 Ref<Prepared> prepareQuantizedDepthwise(const Node& node, const Tensor& weights, const Tensor* zeros,
-                                        const QuantizedInputs& inputs, bool hasResidual);
+                                        const QuantizedInputs& inputs);
 // Whether the machine runs what prepareQuantizedDepthwise made, maybe elsewhere.
-bool fitsQuantizedDepthwise(const Prepared& filters, bool hasResidual);
+bool fitsQuantizedDepthwise(const Prepared& filters);
 std::unique_ptr<OpKernel> createQuantizedDepthwise(const OpRequest& request, const ConvShape& shape,
                                                    Ref<Prepared> filters, const QuantizedInputs& inputs);
 
@@ -42,7 +42,8 @@ struct DepthwiseQuads {
   const int8_t* weights;
   int64_t channels;
   uint8_t flip;
-  const Requantization* how;  // without a sum; with numbers for each place of each block
+  const Requantization* how;  // with numbers for each place of each block
+  const uint8_t* other;       // what a sum adds, as results lie; may be NULL
   uint8_t* out;
 };
 using DepthwiseQuadsFunction = void (*)(const DepthwiseQuads& run);

@@ -305,6 +305,7 @@ class QuantizedDepthwise final : public OpKernel {
     if (filters_->isQuads())
       return quads_({columns, offsets_.data(), steps(), filters_->isPaired(), count, columns_.pixelStep(),
                      filters_->values<int8_t>(), shape_.channels, operands_.flip(), &how,
+                     operands_.residual(context, first * shape_.channels),
                      context.out<uint8_t>() + first * shape_.channels});
     for (int64_t i = 0; i < count; ++i)
       runPairs(context, how, columns + i * columns_.pixelStep(), (first + i) * shape_.channels, sums);
@@ -338,17 +339,17 @@ class QuantizedDepthwise final : public OpKernel {
 
 }  // namespace
 
-// Four taps at once are only for results in 8 bits, without a residual.
+// Four taps at once are only for results in 8 bits.
 Ref<Prepared> prepareQuantizedDepthwise(const Node& node, const Tensor& weights, const Tensor* zeros,
-                                        const QuantizedInputs& inputs, bool hasResidual) {
-  const bool allowsQuads = inputs.requantizes() && !hasResidual && depthwiseQuadsFunction();
+                                        const QuantizedInputs& inputs) {
+  const bool allowsQuads = inputs.requantizes() && depthwiseQuadsFunction();
   return makeRef<DepthwiseFilters>(weights, zeros, inputs.w, allowsQuads,
                                    PairedColumns(node.attributes, weights.shape()));
 }
 
-bool fitsQuantizedDepthwise(const Prepared& filters, bool hasResidual) {
+bool fitsQuantizedDepthwise(const Prepared& filters) {
   const auto* own = dynamic_cast<const DepthwiseFilters*>(&filters);
-  return own && (!own->isQuads() || (depthwiseQuadsFunction() && !hasResidual));
+  return own && (!own->isQuads() || depthwiseQuadsFunction());
 }
 
 std::unique_ptr<OpKernel> createQuantizedDepthwise(const OpRequest& request, const ConvShape& shape,

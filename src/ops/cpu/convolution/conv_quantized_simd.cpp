@@ -11,15 +11,11 @@ namespace max::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace {
 
-using D32 = hn::ScalableTag<int32_t>;
-using D8 = hn::Rebind<uint8_t, D32>;
-constexpr int64_t kLanes = hn::MaxLanes(D32());
-
-// Channels [c, c + kVectors * kLanes).
-template <int kVectors>
-HWY_INLINE void vectors(const DepthwiseBytes& pixel, int64_t c) {
-  const D32 d;
-  const D8 d8;
+// Channels [c, c + kVectors * lanes).
+template <int kVectors, class D32>
+HWY_INLINE void vectors(D32 d, const DepthwiseBytes& pixel, int64_t c) {
+  constexpr int64_t kLanes = hn::MaxLanes(d);
+  const hn::Rebind<uint8_t, D32> d8;
   const auto flip = hn::Set(d8, pixel.flip);
   hn::Vec<D32> sum[kVectors];
   for (int v = 0; v < kVectors; ++v) sum[v] = hn::Zero(d);
@@ -46,14 +42,22 @@ void channel(const DepthwiseBytes& pixel, int64_t c) {
   pixel.sums[c] = sum;
 }
 
-void run(const DepthwiseBytes& pixel) {
+// False if there are fewer channels than lanes.
+template <class D32>
+bool runVectors(D32 d, const DepthwiseBytes& pixel) {
+  constexpr int64_t kLanes = hn::MaxLanes(d);
+  if (pixel.channels < kLanes) return false;
   int64_t c = 0;
-  for (; c + 2 * kLanes <= pixel.channels; c += 2 * kLanes) vectors<2>(pixel, c);
-  for (; c + kLanes <= pixel.channels; c += kLanes) vectors<1>(pixel, c);
-  if (c == pixel.channels) return;
+  for (; c + 2 * kLanes <= pixel.channels; c += 2 * kLanes) vectors<2>(d, pixel, c);
+  for (; c + kLanes <= pixel.channels; c += kLanes) vectors<1>(d, pixel, c);
   // The last vector overlaps the one before it.
-  if (c > 0) return vectors<1>(pixel, pixel.channels - kLanes);
-  for (; c < pixel.channels; ++c) channel(pixel, c);
+  if (c < pixel.channels) vectors<1>(d, pixel, pixel.channels - kLanes);
+  return true;
+}
+
+void run(const DepthwiseBytes& pixel) {
+  if (runVectors(hn::ScalableTag<int32_t>(), pixel) || runVectors(hn::CappedTag<int32_t, 4>(), pixel)) return;
+  for (int64_t c = 0; c < pixel.channels; ++c) channel(pixel, c);
 }
 
 }  // namespace

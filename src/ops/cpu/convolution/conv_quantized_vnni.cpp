@@ -42,6 +42,18 @@ MAX_VNNI inline void store(__m512i bytes, int64_t count, int64_t channels, int64
   }
 }
 
+// Sums to numbers, with `other`: bytes to add, where the results' bytes will be.
+MAX_VNNI inline void addOther(const RequantizationVectors& how, int64_t place, __m512i other, __m512i (&sums)[4]) {
+  const __m512i first = _mm512_setr_epi32(0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+  how.sum<4>(
+      sums, place,
+      [&](int j) MAX_VNNI {
+        const __m512i words = _mm512_add_epi32(first, _mm512_set1_epi32(j));
+        return _mm512_castsi512_si128(_mm512_permutexvar_epi32(words, other));
+      },
+      sums);
+}
+
 // One block of channels of all pixels. Each part of a vector belongs to a pixel, or to two that share columns.
 template <int kWidth, bool kPaired, bool kFlips>
 MAX_VNNI void runBlock(const DepthwiseQuads& run, const RequantizationVectors& how, int64_t block, int64_t c) {
@@ -84,7 +96,14 @@ MAX_VNNI void runBlock(const DepthwiseQuads& run, const RequantizationVectors& h
     }
 #pragma GCC unroll 2
     for (int each = 0; each < kEach; ++each) {
-      how.round<4>(sums[each], block * 64, sums[each]);
+      if (run.other) {
+        const uint8_t* from[kParts];
+        for (int i = 0; i < kParts; ++i)
+          from[i] = run.other + std::min(pixel + i * kEach + each, run.pixels - 1) * run.channels + c;
+        addOther(how, block * 64, load<kWidth>(from, exists), sums[each]);
+      } else {
+        how.round<4>(sums[each], block * 64, sums[each]);
+      }
       const int64_t left = run.pixels - pixel - each;
       store<kWidth>(how.packed(sums[each]), (left + kEach - 1) / kEach, channels, kEach * run.channels,
                     run.out + (pixel + each) * run.channels + c);
