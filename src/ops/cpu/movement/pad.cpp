@@ -115,6 +115,7 @@ constexpr Implementation kPad[] = {
 // Zero is all that looks alike in both types.
 NarrowOperands narrowPad(const Node& node) {
   const Value* fill = node.inputs.size() > 2 ? node.inputs[2] : nullptr;
+  if (node.inputs[0]->type.dtype != DType::Float32) return {};
   const bool isZero = !fill || (fill->constant && fill->constant->count() == 1 && fill->constant->as<float>()[0] == 0);
   return isZero ? narrowTogether(node, 1) : NarrowOperands();
 }
