@@ -11,13 +11,15 @@
 #include "ops/cpu/matrix/gemm_int.h"
 
 #if defined(__x86_64__) && (!defined(MAX_ONE_KERNEL_TARGET) || defined(__AVX512BW__))
-#define MAX_GATHERS_WORDS 1
+#define MAX_GATHERS_WORDS true
 // GCC 12 takes the undefined operands of these intrinsics for mistakes.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
 #pragma GCC diagnostic ignored "-Wuninitialized"
 #endif
 #include <immintrin.h>
+#else
+#define MAX_GATHERS_WORDS false
 #endif
 
 namespace max {
@@ -39,7 +41,7 @@ struct GatheredRow {
   const uint64_t* masks;  // one for each phase
 };
 
-#ifdef MAX_GATHERS_WORDS
+#if MAX_GATHERS_WORDS
 __attribute__((target("avx512f,avx512bw"))) void gather(const GatheredRow* rows, int64_t count, int64_t first,
                                                         int64_t last, int64_t step, std::byte* to) {
   const auto narrow = static_cast<uint32_t>(step);
@@ -102,18 +104,14 @@ int64_t WindowOrder::element(int64_t word, int64_t place) const {
 }
 
 bool hasWindowWords(const Attributes& attributes, const Shape& weights, int64_t wordElements) {
-#ifdef MAX_GATHERS_WORDS
   const int last = weights.rank() - 1;
-  if (last < 2 || weights.product(2, last) > kMostRows) return false;
+  if (!MAX_GATHERS_WORDS || last < 2 || weights.product(2, last) > kMostRows) return false;
   if (weights.product(2, last + 1) == 1 || readers::readGroups(attributes) != 1) return false;
   const readers::Windows windows = readers::readWindows(attributes, weights.dims().subspan(2));
   const bool isDense = std::all_of(windows.axes.begin(), windows.axes.end(),
                                    [](const readers::Window& window) { return window.dilation == 1; });
   if (!isDense || weights.product(1, last + 1) > kMostFilterBytes) return false;
   return 4 * WindowOrder::of(attributes, weights, wordElements).words() * weights[0] <= kMostFilterBytes;
-#else
-  return false;
-#endif
 }
 
 WindowWords::WindowWords(const ConvShape& shape, const WindowOrder& order)
