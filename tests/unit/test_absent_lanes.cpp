@@ -64,7 +64,7 @@ void runOnTwoLanes(Work work) {
   std::atomic<bool> whole{false}, begun{false};
   parallelFor(2, 2, 1, [&](int64_t begin, int64_t end, int lane) {
     whole = end - begin == 2;
-    begun = begun || lane == 1;
+    if (lane == 1) begun = true;
     while (!whole && !begun) continue;  // to yield would count as being made to stop
     work(lane);
   });
@@ -73,7 +73,9 @@ void runOnTwoLanes(Work work) {
 // Whether a loop of a run gets two lanes.
 bool getsTwoLanes() {
   std::atomic<bool> second{false};
-  runOnTwoLanes([&](int lane) { second = second || lane == 1; });
+  runOnTwoLanes([&](int lane) {
+    if (lane == 1) second = true;
+  });
   return second;
 }
 
