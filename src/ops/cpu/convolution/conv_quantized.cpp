@@ -517,7 +517,9 @@ class QuantizedConv final : public OpKernel {
   void runWindows(const OpContext& context, const Requantization& how) const {
     const WindowWords::Source source{context.inputs[0], false, static_cast<uint8_t>(operands_.zero(context)),
                                      operands_.flip()};
-    windows_->forEach(context, source, static_cast<int64_t>(laneBytes_),
+    OpContext ofLanes = context;  // their memory lies behind the parameters
+    ofLanes.scratch += lanesAt_;
+    windows_->forEach(ofLanes, source, static_cast<int64_t>(laneBytes_),
                       shape_.out[2] * panels_ * (16 + 8 * windows_->words()),
                       [&](const WindowWords::Row& row, WindowWords::Lane& lane, std::byte* memory) {
                         runRow(context, how, row, lane, memory);
