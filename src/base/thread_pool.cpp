@@ -15,7 +15,6 @@
 #include "base/clock.h"
 #include "base/detached_thread.h"
 #include "base/futex.h"
-#include "base/worker_sleep.h"
 
 namespace max {
 
@@ -54,7 +53,6 @@ struct Loop {
   int64_t grain;
   int lanes;
   const ActiveCall* call;
-  Part* parts = nullptr;  // of the lanes
   std::atomic<bool> failed{false};
   std::exception_ptr error;
 
@@ -75,6 +73,7 @@ struct alignas(64) Slot {
   std::atomic<uint32_t> callerWaits{0};
   std::atomic<bool> taken{false};
   Loop* loop = nullptr;
+  Part parts[kMaxLanes];
 
   static uint64_t openLanes(uint64_t state) { return (state & kOpenMask) / kOpenUnit; }
   bool idle() const { return (state.load(std::memory_order_seq_cst) & kActiveMask) == 0; }
@@ -94,11 +93,12 @@ void runChunks(Loop& loop, Part& part, int lane) {
 }
 
 // Its own part first, then the rest of the others'.
-void runLane(Loop& loop, int lane) noexcept {
+void runLane(Slot& slot, int lane) noexcept {
+  Loop& loop = *slot.loop;
   const ActiveCallScope scope(loop.call);
   insideLoop = true;
   try {
-    for (int i = 0; i < loop.lanes; ++i) runChunks(loop, loop.parts[(lane + i) % loop.lanes], lane);
+    for (int i = 0; i < loop.lanes; ++i) runChunks(loop, slot.parts[(lane + i) % loop.lanes], lane);
   } catch (...) {
     loop.keepError();
   }
@@ -124,10 +124,9 @@ class Pool {
     const int index = takeSlot();
     if (index < 0) return false;
     Slot& slot = slots_[index];
-    loop.parts = parts_[index];
     open(slot, loop);
     offer(index, loop.lanes - 1);
-    runLane(loop, 0);
+    runLane(slot, 0);
     close(index);
     waitForWorkers(slot);
     slot.taken.store(false, std::memory_order_release);
@@ -137,16 +136,9 @@ class Pool {
  private:
   static bool isOfRun() { return threadWork().run != ThreadWork::Run::None; }
 
-  struct Worker {
-    Pool* pool;
-    WorkerSleep sleep;
-  };
-
-  static void* workerMain(void* argument) {
+  static void* workerMain(void* pool) {
     pthread_setname_np(pthread_self(), "max-worker");
-    Worker& worker = *static_cast<Worker*>(argument);
-    worker.sleep.setThread();
-    worker.pool->work(worker.sleep);
+    static_cast<Pool*>(pool)->work();
     return nullptr;
   }
 
@@ -163,9 +155,9 @@ class Pool {
     const int64_t each = chunks / loop.lanes, rest = chunks % loop.lanes;
     int64_t begin = 0;
     for (int i = 0; i < loop.lanes; ++i) {
-      loop.parts[i].cursor().store(begin, std::memory_order_relaxed);
+      slot.parts[i].cursor().store(begin, std::memory_order_relaxed);
       begin += each + (i < rest ? 1 : 0);
-      loop.parts[i].end = begin;
+      slot.parts[i].end = begin;
     }
     slot.loop = &loop;
     const uint64_t generation = slot.state.load(std::memory_order_relaxed) & ~(Slot::kOpenMask | Slot::kActiveMask);
@@ -173,12 +165,11 @@ class Pool {
     slot.state.store((generation + Slot::kGenerationUnit) | lanes, std::memory_order_release);
   }
 
-  void offer(int index, int lanes) {
+  void offer(int index, int workers) {
     offered_.fetch_or(uint64_t{1} << index, std::memory_order_seq_cst);
     if (sleepers_.load(std::memory_order_seq_cst) == 0) return;
-    const int count = workerCount_.load(std::memory_order_relaxed);
-    for (int i = 0; i < count && lanes > 0; ++i)
-      if (workers_[i].sleep.wake()) --lanes;
+    epoch_.fetch_add(1, std::memory_order_seq_cst);
+    futexWake(epoch_, workers);
   }
 
   void close(int index) {
@@ -224,47 +215,43 @@ class Pool {
       const int index = __builtin_ctzll(offered);
       const int lane = join(index);
       if (lane == 0) continue;
-      runLane(*slots_[index].loop, lane);
+      runLane(slots_[index], lane);
       leave(slots_[index]);
     }
   }
 
-  [[noreturn]] void work(WorkerSleep& rest) {
+  [[noreturn]] void work() {
     while (true) {
       if (spinUntil([&] { return offered_.load(std::memory_order_relaxed) != 0; }))
         help();
       else
-        sleep(rest);
+        sleep();
     }
   }
 
-  void sleep(WorkerSleep& rest) {
+  void sleep() {
     sleepers_.fetch_add(1, std::memory_order_seq_cst);
-    rest.sleep([&] { return offered_.load(std::memory_order_seq_cst) != 0; });
+    const uint32_t epoch = epoch_.load(std::memory_order_seq_cst);
+    if (offered_.load(std::memory_order_seq_cst) == 0) futexWait(epoch_, epoch);
     sleepers_.fetch_sub(1, std::memory_order_seq_cst);
   }
 
   void ensureWorkers(int wanted) {
-    if (workerCount_.load(std::memory_order_relaxed) >= wanted) return;
+    if (workers_.load(std::memory_order_relaxed) >= wanted) return;
     if (starting_.exchange(true, std::memory_order_acquire)) return;  // another caller is starting them
-    int count = workerCount_.load(std::memory_order_relaxed);
-    while (count < wanted && startDetachedThread(workerMain, new (&workers_[count]) Worker{this, {}}, kStackBytes))
-      ++count;
-    workerCount_.store(count, std::memory_order_release);
+    int workers = workers_.load(std::memory_order_relaxed);
+    while (workers < wanted && startDetachedThread(workerMain, this, kStackBytes)) ++workers;
+    workers_.store(workers, std::memory_order_relaxed);
     starting_.store(false, std::memory_order_release);
   }
 
   std::atomic<uint64_t> offered_{0};  // bit i: slot i has open lanes
-  alignas(64) std::atomic<uint32_t> sleepers_{0};
-  alignas(64) std::atomic<int> workerCount_{0};
+  alignas(64) std::atomic<uint32_t> epoch_{0};
+  std::atomic<uint32_t> sleepers_{0};
+  alignas(64) std::atomic<int> workers_{0};
   std::atomic<bool> starting_{false};
   const int processors_;
   Slot slots_[kSlots];
-  // Not initialised, so that memory for unused ones is not touched.
-  union {
-    Worker workers_[kMaxLanes];
-  };
-  Part parts_[kSlots][kMaxLanes];
 };
 
 // Never destroyed: workers may run until the process ends.
@@ -303,7 +290,7 @@ void parallelFor(int lanes, int64_t count, int64_t grain, LoopBody body) {
   if (lanes > 1 && count > grain && !insideLoop) {
     const int64_t chunks = (count - 1) / grain + 1;
     const int used = static_cast<int>(std::min<int64_t>({pool().shareOf(lanes), chunks, kMaxLanes}));
-    Loop loop{body, count, grain, used, call, {}, {}, {}};
+    Loop loop{body, count, grain, used, call, {}, {}};
     if (used > 1 && pool().run(loop)) {
       if (loop.failed.load(std::memory_order_relaxed)) std::rethrow_exception(loop.error);
       return;
