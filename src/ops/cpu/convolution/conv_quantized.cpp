@@ -441,8 +441,8 @@ class QuantizedConv final : public OpKernel {
       for (int64_t i = 0; i < count; ++i) rows[i] += step;
   }
 
-  void runPart(const OpContext& context, const ConvRows<uint8_t>::Source& source, Requantization how, const Part& part,
-               FoundRows& found) const {
+  void runPart(const OpContext& context, const ConvRows<uint8_t>::Source& source, const Requantization& how,
+               const Part& part, FoundRows& found) const {
     auto** rows = reinterpret_cast<const uint8_t**>(part.memory);
     auto* rowSums = reinterpret_cast<int32_t*>(part.memory + sumsAt_);
     const PackedColumns& filters = filters_->block(part.block);
@@ -451,14 +451,8 @@ class QuantizedConv final : public OpKernel {
     if (filters.hasFactors) addRows(rows, count, rowSums);
     int32_t rowFactors[kMaxIntegerBlockRows];
     std::fill_n(rowFactors, count, -operands_.zero(context));
-    const auto* factors = reinterpret_cast<const float*>(parameters(context)) + part.block * padded();
-    RequantizedSum sum{};
-    if (how.sum) {
-      sum = *how.sum;
-      how.sum = &sum;
-    }
-    HeldTiles held;
-    IntegerTile tile = newTile(how, held);
+    PanelTile panelTile(*this, how);
+    IntegerTile& tile = panelTile.tile;
     tile.pieces = pieces_.count;
     tile.pieceStride = blocks_.mostRows();
     tile.words = pieces_.words;
@@ -467,8 +461,7 @@ class QuantizedConv final : public OpKernel {
     WorkCounter work;
     for (int64_t panel = part.firstPanel; panel < part.lastPanel; ++panel) {
       const int64_t column = panel * table_.panelColumns;
-      startPanel(tile, filters, part.block, column, rowFactors);
-      setParameters(how, sum, factors, column);
+      startPanel(context, panelTile, part.block, column, rowFactors);
       int64_t row = first;
       for (int64_t at = part.firstTile, some; at < part.lastTile; at += some) {
         const int64_t each = blocks_.rowsOf(at);
@@ -487,31 +480,48 @@ class QuantizedConv final : public OpKernel {
     }
   }
 
-  IntegerTile newTile(const Requantization& how, HeldTiles& held) const {
-    IntegerTile tile{};
-    tile.held = &held;
-    tile.outStride = shape_.filters;
-    tile.how = scales() ? &how : nullptr;
-    tile.ldc = scales() ? table_.panelColumns : shape_.filters;
-    return tile;
-  }
+  // A tile of the product and what becomes of its sums; startPanel() sets both for a panel.
+  struct PanelTile {
+    PanelTile(const QuantizedConv& conv, const Requantization& given) : how(given) {
+      if (how.sum) {
+        sum = *how.sum;
+        how.sum = &sum;
+      }
+      tile.held = &held;
+      tile.outStride = conv.shape_.filters;
+      tile.how = conv.scales() ? &how : nullptr;
+      tile.ldc = conv.scales() ? conv.table_.panelColumns : conv.shape_.filters;
+    }
+    PanelTile(const PanelTile&) = delete;  // it points into itself
+    PanelTile& operator=(const PanelTile&) = delete;
 
-  void startPanel(IntegerTile& tile, const PackedColumns& filters, int64_t block, int64_t column,
+    Requantization how;
+    RequantizedSum sum{};
+    HeldTiles held;
+    IntegerTile tile{};
+  };
+
+  void startPanel(const OpContext& context, PanelTile& panelTile, int64_t block, int64_t column,
                   const int32_t* rowFactors) const {
+    const PackedColumns& filters = filters_->block(block);
+    IntegerTile& tile = panelTile.tile;
     tile.columns = std::min<int64_t>(table_.panelColumns, filterBlocks_.size(block) - column);
     tile.b = filters.words + column * tile.pieces * tile.words;
+    setParameters(context, panelTile, block * padded() + column);
     if (!table_.usesBytes) return;
     tile.rowFactors = scales() ? nullptr : rowFactors;  // the bias has them
     tile.columnSums = filters.columnSums + column;
     tile.columnFactors = filters.hasFactors ? filters.columnFactors + column : nullptr;
   }
 
-  // `factors`: of the block's columns.
-  void setParameters(Requantization& how, RequantizedSum& sum, const float* factors, int64_t column) const {
-    how.factors = factors + column;
-    how.bias = reinterpret_cast<const int32_t*>(factors) + padded() * filterBlocks_.count + column;
-    const float* addends = operands_.hasAddends() ? factors + 2 * padded() * filterBlocks_.count + column : nullptr;
-    (kRequantizes ? sum.addends : how.addends) = addends;
+  // `column`: among those of all blocks.
+  void setParameters(const OpContext& context, PanelTile& panelTile, int64_t column) const {
+    const auto* factors = reinterpret_cast<const float*>(parameters(context)) + column;
+    const int64_t count = padded() * filterBlocks_.count;
+    panelTile.how.factors = factors;
+    panelTile.how.bias = reinterpret_cast<const int32_t*>(factors) + count;
+    (kRequantizes ? panelTile.sum.addends : panelTile.how.addends) =
+        operands_.hasAddends() ? factors + 2 * count : nullptr;
   }
 
   void runWindows(const OpContext& context, const Requantization& how) const {
@@ -527,7 +537,7 @@ class QuantizedConv final : public OpKernel {
   }
 
   // All tiles are whole: the last one overlaps the one before it, and a row that is shorter goes through memory.
-  void runRow(const OpContext& context, Requantization how, const WindowWords::Row& row, WindowWords::Lane& lane,
+  void runRow(const OpContext& context, const Requantization& how, const WindowWords::Row& row, WindowWords::Lane& lane,
               std::byte* memory) const {
     constexpr int64_t kTilesAtOnce = 8;
     const int64_t tileRows = table_.tileRows, size = kRequantizes ? 1 : 4, stride = shape_.filters * size;
@@ -537,26 +547,18 @@ class QuantizedConv final : public OpKernel {
     std::byte* out = row.count < tileRows ? memory + shortAt_ : result;
     int32_t rowFactors[kMaxIntegerBlockRows];
     if (!scales()) std::fill_n(rowFactors, kMaxIntegerBlockRows, -operands_.zero(context));
-    RequantizedSum sum{};
-    if (how.sum) {
-      sum = *how.sum;
-      how.sum = &sum;
-    }
-    HeldTiles held;
-    IntegerTile tile = newTile(how, held);
+    PanelTile panelTile(*this, how);
+    IntegerTile& tile = panelTile.tile;
     tile.pieces = 1;
     tile.words = windows_->words();
     tile.offsets = row.offsets;
-    const PackedColumns& filters = filters_->block(0);
-    const auto* factors = reinterpret_cast<const float*>(parameters(context));
     const int64_t parts = (whole + kTilesAtOnce - 1) / kTilesAtOnce;
     for (int64_t part = 0; part < parts; ++part) {
       lane.prepareNext(part, parts);
       const int64_t first = part * whole / parts, last = (part + 1) * whole / parts;
       for (int64_t panel = 0; panel < panels_; ++panel) {
         const int64_t column = panel * table_.panelColumns;
-        startPanel(tile, filters, 0, column, rowFactors);
-        setParameters(how, sum, factors, column);
+        startPanel(context, panelTile, 0, column, rowFactors);
         const auto multiply = [&](int64_t pixel, int64_t tiles) {
           tile.rows = reinterpret_cast<const uint8_t* const*>(row.pixels + pixel);
           std::byte* to = out + pixel * stride + column * size;

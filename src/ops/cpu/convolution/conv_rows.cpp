@@ -14,8 +14,6 @@ constexpr int64_t kCopyBytes = 64 << 10;  // of a row; then it is still in a cac
 constexpr int64_t kFewestPixels = 64;     // of a segment
 constexpr int64_t kSegmentsPerLane = 4;
 
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 }  // namespace
 
 BorderedRows::BorderedRows(const ConvShape& shape, Elements elements, int64_t overread)

@@ -23,8 +23,6 @@ constexpr int64_t kTasksPerLane = 2;
 
 enum Input : size_t { X, ExpandWeights, Weights, ExpandBias, Bias };
 
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // Whether products are rounded to bfloat16.
 bool keepsNarrow(const Node& node, const GemmTable& table, const Shape& weights) {
   return table.takesNarrow() && depthwiseTakesNarrow(node, weights);

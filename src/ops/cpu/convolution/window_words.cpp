@@ -33,8 +33,6 @@ constexpr int64_t kKeptBytes = 32 << 10;  // of a lane's rows of the input, whic
 constexpr int64_t kFewestInSegment = 64;  // pixels
 constexpr int64_t kSegmentsPerLane = 4;
 
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // Bytes of several rows, 64 at a time: those that the masks of each say, and zeros.
 struct GatheredRow {
   const std::byte* from;

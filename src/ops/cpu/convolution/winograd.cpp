@@ -33,8 +33,6 @@ constexpr double kWorthIt = 0.85;      // of the direct way's cost
 constexpr double kWorkPerLane = 32e3;  // multiplications of vectors; less than that is not worth a thread
 constexpr int64_t kStepsPerRow = 4;    // of a tile of a product, base/interrupt_point.h
 
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 // What a convolution's cost depends on.
 struct Work {
   double images;  // or frames

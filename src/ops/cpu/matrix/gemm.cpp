@@ -28,8 +28,6 @@ constexpr int64_t kStepsPerTileRow = 4;   // of a tile and one row of B, base/in
 constexpr int64_t kRowsPerStore = 24;     // of B, in whose time a tile is stored to memory that is new
 constexpr int64_t kMostAhead = 32 << 10;  // floats of the next rows that are prefetched
 
-int64_t ceilDiv(int64_t a, int64_t b) { return (a + b - 1) / b; }
-
 }  // namespace
 
 Activation fusedActivation(const Node& node, const char* prefix) {

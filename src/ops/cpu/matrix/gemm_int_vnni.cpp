@@ -373,14 +373,13 @@ constexpr std::array<IntegerTileFunction, kMaxIntegerTileRows> tilesOf() {
 
 const IntegerGemmTable* vnniGemmTable(const IntegerGemmTable& base) {
   if (cpuTarget() < CpuTarget::Avx512Vnni) return nullptr;
-  static const IntegerGemmTable table = {true,
-                                         kTileRows,
-                                         kVectors * kLanes,
-                                         kLanes,
-                                         {tilesOf<1>(), tilesOf<2>(), tilesOf<3>(), tilesOf<4>()},
-                                         base.requantize,
-                                         56,
-                                         true};
+  static const IntegerGemmTable table = [&] {
+    IntegerGemmTable vnni{
+        true,           kTileRows, kVectors * kLanes, kLanes, {tilesOf<1>(), tilesOf<2>(), tilesOf<3>(), tilesOf<4>()},
+        base.requantize};
+    vnni.takesOffsets = true;
+    return vnni;
+  }();
   return &table;
 }
 

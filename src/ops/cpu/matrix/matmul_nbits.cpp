@@ -17,8 +17,6 @@ namespace {
 constexpr int64_t kFewRows = 8;
 constexpr int64_t kPieceDepth = 512;  // of a panel that stays in the first caches
 
-int64_t ceilDiv(int64_t a, int64_t b) { return a / b + (a % b != 0); }
-
 }  // namespace
 
 NBitsProduct::NBitsProduct(const Sizes& sizes, int lanes)

@@ -54,11 +54,6 @@ class RowOp : public OpKernel {
     const auto apply = isStreamed(y, rows_ * size_ * 4, size_ * 4, x - first) ? table_.applyStreamed : table_.apply;
     apply(x, y + first, count, size_, moments, scale, bias);
   }
-  Moments momentsOf(const float* x) const {
-    Moments moments;
-    table_.moments(x, 1, size_, epsilon_, &moments);
-    return moments;
-  }
   const NormTable& table_;
   int64_t rows_, size_, rowsAtOnce_;
   float epsilon_;
@@ -160,7 +155,7 @@ class GroupNormalizationOp final : public RowOp {
     float* y = context.out<float>() + row * size_;
     const int64_t first = row % groups_ * channels_;
     const float *scale = context.in<float>(1) + first, *bias = context.in<float>(2) + first;
-    const Moments moments = momentsOf(x);
+    const Moments moments = table_.momentsOf(x, size_, epsilon_);
     WorkCounter work;
     for (int64_t c = 0; c < channels_; ++c, x += inner_, y += inner_, work.pass(inner_ + 4))
       table_.scaleAndShift(x, y, inner_, moments.mean, moments.inverseDeviation * scale[c], bias[c]);
@@ -206,14 +201,14 @@ class MeanVarianceOp final : public OpKernel {
                   last = first + axes_.outer * step;
     const auto count = static_cast<double>(axes_.outer);
     if (axes_.outer == 1) {
-      const Moments moments = momentsOf(x + first, inner);
+      const Moments moments = table_.momentsOf(x + first, inner, 0);
       const double deviation = 1 / static_cast<double>(moments.inverseDeviation);
       return table_.scaleAndShift(x + first, y + first, inner, moments.mean, factorOf(deviation), 0);
     }
     double mean = 0, squares = 0;
     WorkCounter work;
     for (int64_t at = first; at < last; at += step, work.pass(inner + 8))
-      mean += static_cast<double>(momentsOf(x + at, inner).mean) / count;
+      mean += static_cast<double>(table_.momentsOf(x + at, inner, 0).mean) / count;
     for (int64_t at = first; at < last; at += step, work.pass(inner + 8)) {
       table_.scaleAndShift(x + at, y + at, inner, static_cast<float>(mean), 1, 0);
       squares += static_cast<double>(table_.sumOfSquares(y + at, inner));
@@ -223,11 +218,6 @@ class MeanVarianceOp final : public OpKernel {
       table_.scaleAndShift(y + at, y + at, inner, 0, factor, 0);
   }
 
-  Moments momentsOf(const float* x, int64_t inner) const {
-    Moments moments;
-    table_.moments(x, 1, inner, 0, &moments);
-    return moments;
-  }
   static float factorOf(double deviation) {
     constexpr double kSmallest = 1e-9;  // from the operator's definition
     return static_cast<float>(1 / (deviation + kSmallest));

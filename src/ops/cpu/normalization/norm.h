@@ -17,6 +17,11 @@ inline constexpr int64_t kShortRow = 256;
 struct NormTable {
   // Of each of some rows, one after the other.
   void (*moments)(const float* x, int64_t rows, int64_t size, float epsilon, Moments* moments);
+  Moments momentsOf(const float* x, int64_t size, float epsilon) const {
+    Moments of;
+    moments(x, 1, size, epsilon, &of);
+    return of;
+  }
   // 1 / sqrt(mean of squares + epsilon)
   float (*inverseRootMeanSquare)(const float* x, int64_t size, float epsilon);
   float (*sumOfSquares)(const float* x, int64_t size);
