@@ -101,7 +101,7 @@ class PackedFilters final : public Prepared {
         isGrouped_(blocks.isGrouped),
         panelColumns_(table.panelColumns),
         input_(input),
-        order_(std::move(order)) {
+        order_(order) {
     const int64_t columns = blocks.columns, depth = order_ ? 4 * order_->words() : pieces.depth(table);
     const size_t each = alignUp(PackedColumns::bytes(table, depth, columns));
     storage_ = allocatePackedStorage(checkedMultiply(each, static_cast<size_t>(blocks.count)));
