@@ -19,6 +19,7 @@ PYTHON=build/venv/bin/python
 REPORTS=build/reports
 export CCACHE_SLOPPINESS=pch_defines,time_macros  # so that ccache takes precompiled headers
 export CCACHE_DEPEND=1  # the compiler's list of headers is enough: a file that is new is not preprocessed twice
+export CCACHE_BASEDIR="${CCACHE_BASEDIR:-$PWD}" CCACHE_NOHASHDIR=1  # another checkout of the same sources takes its results, too
 
 # A fresh build is what this script mostly makes.
 CMAKE_OPTIONS=(-DMAX_PRECOMPILED_HEADERS=ON)
