@@ -42,11 +42,11 @@ int AbsentLanes::leaves(int lanes, int64_t now) noexcept {
 void RunClock::start() noexcept {
   begin_ = steadyNanoseconds();
   waited_ = 0;
+  isOtherHeldUp_ = false;
 }
 
-void RunClock::stop() noexcept {
-  const int64_t now = steadyNanoseconds();
-  if (now - looked_ < kLookPeriod) return;
+bool RunClock::isHeldUp(int64_t now) noexcept {
+  if (now - looked_ < kLookPeriod) return false;
   looked_ = now;
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
@@ -55,7 +55,12 @@ void RunClock::stop() noexcept {
   stops_ = usage.ru_nivcsw;
   // What the thread ran between the last look and the run's begin only makes this smaller.
   const int64_t length = now - begin_, lost = length - waited_ - (ran_ - ranBefore);
-  if (stops_ > stopsBefore && lost > kLeastLoss && lost > length / kPartLost) absentLanes.report(begin_, now);
+  return stops_ > stopsBefore && lost > kLeastLoss && lost > length / kPartLost;
+}
+
+void RunClock::stop() noexcept {
+  const int64_t now = steadyNanoseconds();
+  if (isHeldUp(now) || isOtherHeldUp_) absentLanes.report(begin_, now);
 }
 
 }  // namespace max

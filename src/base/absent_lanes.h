@@ -6,6 +6,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "base/clock.h"
+
 namespace max {
 
 class AbsentLanes {
@@ -30,17 +32,25 @@ class AbsentLanes {
 // Those of the thread pool.
 inline constinit AbsentLanes absentLanes;
 
-// Notices that a thread's run is held up: that the thread does not run in a good part of it, and was made to stop.
+// Notices that a thread's work is held up: that the thread does not run in a good part of it, and was made to stop.
 class RunClock {
  public:
   void start() noexcept;
-  // The thread has waited for its loop's other lanes.
-  void addWait(int64_t nanoseconds) noexcept { waited_ += nanoseconds; }
-  // Reports the run to absentLanes if it was held up.
+  // The thread has waited for its loop's other lanes, one of which may have been held up.
+  void addWait(int64_t nanoseconds, bool isHeldUp) noexcept {
+    waited_ += nanoseconds;
+    isOtherHeldUp_ = isOtherHeldUp_ || isHeldUp;
+  }
+  // Whether the thread was held up since start(), or since this was asked last.
+  bool isHeldUp() noexcept { return isHeldUp(steadyNanoseconds()); }
+  // Reports the run to absentLanes if it was held up, or another lane of its loops.
   void stop() noexcept;
 
  private:
+  bool isHeldUp(int64_t now) noexcept;
+
   int64_t begin_ = 0, waited_ = 0;  // of the run
+  bool isOtherHeldUp_ = false;
   // When the thread's use of the processor was looked at last: that takes a system call, and so is done once in a
   // while.
   int64_t looked_ = 0;

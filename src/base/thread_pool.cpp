@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/detached_thread.h"
 #include "base/futex.h"
+#include "base/worker_sleep.h"
 
 namespace max {
 
@@ -54,6 +55,7 @@ struct Loop {
   int lanes;
   const ActiveCall* call;
   std::atomic<bool> failed{false};
+  std::atomic<bool> isHeldUp{false};  // a worker is, in this loop
   std::exception_ptr error;
 
   void keepError() noexcept {
@@ -136,9 +138,18 @@ class Pool {
  private:
   static bool isOfRun() { return threadWork().run != ThreadWork::Run::None; }
 
-  static void* workerMain(void* pool) {
+  struct Worker {
+    Pool* pool;
+    WorkerSleep sleep{};
+    RunClock clock{};
+  };
+
+  static void* workerMain(void* argument) {
     pthread_setname_np(pthread_self(), "max-worker");
-    static_cast<Pool*>(pool)->work();
+    Worker& worker = *static_cast<Worker*>(argument);
+    worker.sleep.setThread();
+    worker.clock.start();
+    worker.pool->work(worker);
     return nullptr;
   }
 
@@ -165,11 +176,13 @@ class Pool {
     slot.state.store((generation + Slot::kGenerationUnit) | lanes, std::memory_order_release);
   }
 
-  void offer(int index, int workers) {
+  void offer(int index, int lanes) {
     offered_.fetch_or(uint64_t{1} << index, std::memory_order_seq_cst);
     if (sleepers_.load(std::memory_order_seq_cst) == 0) return;
-    epoch_.fetch_add(1, std::memory_order_seq_cst);
-    futexWake(epoch_, workers);
+    const int64_t now = steadyNanoseconds();
+    const int count = workerCount_.load(std::memory_order_acquire);
+    for (int i = 0; i < count && lanes > 0; ++i)
+      if (workers_[i].sleep.wake(now)) --lanes;
   }
 
   void close(int index) {
@@ -186,7 +199,7 @@ class Pool {
       futexWait(slot.callerWaits, 1);
     }
     slot.callerWaits.store(0, std::memory_order_relaxed);
-    threadWork().clock.addWait(steadyNanoseconds() - begin);
+    threadWork().clock.addWait(steadyNanoseconds() - begin, slot.loop->isHeldUp.load(std::memory_order_relaxed));
   }
 
   // This worker's lane in the slot's loop, 0 if all are taken.
@@ -210,48 +223,59 @@ class Pool {
     if (slot.callerWaits.compare_exchange_strong(waits, 2)) futexWake(slot.callerWaits, 1);
   }
 
-  void help() {
+  void help(Worker& worker) {
     for (uint64_t offered = offered_.load(std::memory_order_acquire); offered != 0; offered &= offered - 1) {
       const int index = __builtin_ctzll(offered);
       const int lane = join(index);
       if (lane == 0) continue;
-      runLane(slots_[index], lane);
-      leave(slots_[index]);
+      Slot& slot = slots_[index];
+      runLane(slot, lane);
+      if (slot.callerWaits.load(std::memory_order_relaxed) != 0) noticeHoldUp(*slot.loop, worker);
+      leave(slot);
     }
   }
 
-  [[noreturn]] void work() {
+  // The caller has slept for a while until this worker leaves.
+  static void noticeHoldUp(Loop& loop, Worker& worker) {
+    if (worker.clock.isHeldUp()) loop.isHeldUp.store(true, std::memory_order_relaxed);
+    worker.clock.start();
+  }
+
+  [[noreturn]] void work(Worker& worker) {
     while (true) {
       if (spinUntil([&] { return offered_.load(std::memory_order_relaxed) != 0; }))
-        help();
+        help(worker);
       else
-        sleep();
+        sleep(worker);
     }
   }
 
-  void sleep() {
+  void sleep(Worker& worker) {
     sleepers_.fetch_add(1, std::memory_order_seq_cst);
-    const uint32_t epoch = epoch_.load(std::memory_order_seq_cst);
-    if (offered_.load(std::memory_order_seq_cst) == 0) futexWait(epoch_, epoch);
+    worker.sleep.sleep([&] { return offered_.load(std::memory_order_seq_cst) != 0; });
     sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+    worker.clock.start();
   }
 
   void ensureWorkers(int wanted) {
-    if (workers_.load(std::memory_order_relaxed) >= wanted) return;
+    if (workerCount_.load(std::memory_order_relaxed) >= wanted) return;
     if (starting_.exchange(true, std::memory_order_acquire)) return;  // another caller is starting them
-    int workers = workers_.load(std::memory_order_relaxed);
-    while (workers < wanted && startDetachedThread(workerMain, this, kStackBytes)) ++workers;
-    workers_.store(workers, std::memory_order_relaxed);
+    int count = workerCount_.load(std::memory_order_relaxed);
+    while (count < wanted && startDetachedThread(workerMain, new (&workers_[count]) Worker{this}, kStackBytes)) ++count;
+    workerCount_.store(count, std::memory_order_release);
     starting_.store(false, std::memory_order_release);
   }
 
   std::atomic<uint64_t> offered_{0};  // bit i: slot i has open lanes
-  alignas(64) std::atomic<uint32_t> epoch_{0};
-  std::atomic<uint32_t> sleepers_{0};
-  alignas(64) std::atomic<int> workers_{0};
+  alignas(64) std::atomic<uint32_t> sleepers_{0};
+  alignas(64) std::atomic<int> workerCount_{0};
   std::atomic<bool> starting_{false};
   const int processors_;
   Slot slots_[kSlots];
+  // Not initialised, so that memory for unused ones is not touched.
+  union {
+    Worker workers_[kMaxLanes];
+  };
 };
 
 // Never destroyed: workers may run until the process ends.
@@ -290,7 +314,7 @@ void parallelFor(int lanes, int64_t count, int64_t grain, LoopBody body) {
   if (lanes > 1 && count > grain && !insideLoop) {
     const int64_t chunks = (count - 1) / grain + 1;
     const int used = static_cast<int>(std::min<int64_t>({pool().shareOf(lanes), chunks, kMaxLanes}));
-    Loop loop{body, count, grain, used, call, {}, {}};
+    Loop loop{body, count, grain, used, call, {}, {}, {}};
     if (used > 1 && pool().run(loop)) {
       if (loop.failed.load(std::memory_order_relaxed)) std::rethrow_exception(loop.error);
       return;

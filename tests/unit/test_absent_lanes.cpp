@@ -126,6 +126,19 @@ TEST(RunClock, RunsDoWithoutALaneWhileTheirProcessorIsBusy) {
   EXPECT_TRUE(getsTwoLanes());
 }
 
+TEST(RunClock, RunsDoWithoutALaneThatIsHeldUp) {
+  if (defaultLanes() < 2) GTEST_SKIP() << "one processor";
+  awaitEndOfRest();
+  const auto work = [](int lane) {
+    if (lane == 0) return;
+    const BusyProcessor busy;
+    spin(milliseconds(50));
+  };
+  runOnTwoLanes(work);
+  runOnTwoLanes(work);
+  EXPECT_TRUE(absentLanes.areResting());
+}
+
 TEST(RunClock, WaitsForOtherLanesDoNotCount) {
   if (defaultLanes() < 2) GTEST_SKIP() << "one processor";
   const auto wait = [](int lane) { std::this_thread::sleep_for(milliseconds(lane == 0 ? 0 : 50)); };
