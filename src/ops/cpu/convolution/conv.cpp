@@ -143,6 +143,7 @@ class ConvOp : public OpKernel {
   const float* packedWeights(const OpContext& context) const;
   const float* paddedInput(const OpContext& context) const;
   void padRow(const float* x, int64_t row, std::byte* padded) const;
+  void findSource(GemmOperands& operands) const;
   int64_t pixelBytes() const { return shape_.channels * (readsHalves_ ? 1 : 4); }
 
   bool readsNarrow_, addsNarrow_, writesNarrow_;  // bfloat16
@@ -235,6 +236,7 @@ void ConvOp::run(const OpContext& context) const {
     operands.rowFunction = readsHalves_ ? fillWordRows : ConvRows<float>::fill;
     operands.rowSource = readsHalves_ ? static_cast<const void*>(&halves) : &source;
     operands.zeroRow = zeros_.empty() ? nullptr : zeros_.data();
+    findSource(operands);
   }
   operands.b = packed_ ? packed_->data() : packedWeights(context);
   if (writesNarrow_)
@@ -248,6 +250,17 @@ void ConvOp::run(const OpContext& context) const {
   else
     operands.residual = hasResidual_ ? context.in<float>(3) : nullptr;
   gemm_.run(operands, context.scratch + gemmAt_, context.lanes);
+}
+
+// Rows of output pixels read as many rows of the input, one after the other, and some before they would be next.
+void ConvOp::findSource(GemmOperands& operands) const {
+  if (readsHalves_) return;
+  const ConvShape& shape = inside_;
+  const int64_t pixels[] = {shape.in[1] * shape.in[2], shape.in[2], 1};
+  int64_t lead = shape.in[2] * shape.stride[1];
+  for (size_t i = 0; i < 3; ++i) lead += ((shape.kernel[i] - 1) * shape.dilation[i] - shape.before[i]) * pixels[i];
+  operands.sourceFloats = shape.images * shape.in[0] * pixels[0] * shape.channels;
+  operands.sourceLead = lead * shape.channels;
 }
 
 const float* ConvOp::packedWeights(const OpContext& context) const {

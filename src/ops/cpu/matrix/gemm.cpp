@@ -24,9 +24,11 @@ constexpr double kFlopsPerLane = 1e6;          // less than that is not worth a 
 constexpr double kBytesPerLane = 128 << 10;
 constexpr double kStepsPerStore = 8;  // of k, in whose time a tile is stored
 constexpr int64_t kTasksPerLane = 4;
-constexpr int64_t kStepsPerTileRow = 4;   // of a tile and one row of B, base/interrupt_point.h
-constexpr int64_t kRowsPerStore = 24;     // of B, in whose time a tile is stored to memory that is new
-constexpr int64_t kMostAhead = 32 << 10;  // floats of the next rows that are prefetched
+constexpr int64_t kStepsPerTileRow = 4;    // of a tile and one row of B, base/interrupt_point.h
+constexpr int64_t kRowsPerStore = 24;      // of B, in whose time a tile is stored to memory that is new
+constexpr int64_t kMostAhead = 32 << 10;   // floats of the next rows that are prefetched
+constexpr int64_t kFarFloats = 128 << 10;  // of A, which may be in no near cache
+constexpr int64_t kStepsAhead = 64;        // of k, in which memory answers
 
 }  // namespace
 
@@ -234,8 +236,8 @@ void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, co
   tile.epilogue = &epilogue_;
   for (size_t i = first; i < std::min(first + static_cast<size_t>(share), batch_.size()); ++i)
     for (int64_t panel = panel0; panel < panel1; ++panel)
-      runPanel(tile, operands, batch_[i], operands.fromLast ? panel0 + panel1 - 1 - panel : panel, tile0, tile1,
-               pointers, work);
+      runPanel(tile, operands, batch_[i], operands.fromLast ? panel0 + panel1 - 1 - panel : panel, panel == panel0,
+               tile0, tile1, pointers, work);
 }
 
 // Of the first product of the batch; others add their offset.
@@ -288,8 +290,8 @@ void Gemm::narrowRow(const float* const* taps, int64_t offset, float* to) const 
   }
 }
 
-void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, int64_t tile0,
-                    int64_t tile1, const float** pointers, WorkCounter& work) const {
+void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, bool isFirst,
+                    int64_t tile0, int64_t tile1, const float** pointers, WorkCounter& work) const {
   const int64_t column = panels_.begin(panel), width = panels_.width(panel);
   tile.columns = std::min(width, columns_ - column);
   const bool usesTail = operands.ldb && tile.columns < width;
@@ -301,8 +303,8 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
   tile.bias = operands.bias ? operands.bias + at.bias + column : nullptr;
   tile.ldc = narrowC_ ? width : operands.ldc;
   float* c = narrowC_ ? partsOf(pointers) : operands.c + at.c + tileBegin(tile0) * operands.ldc + column;
-  const Place place{at, column, tile0, tile1, pointers, c};
-  if (partialSums_ != PartialSums::Float32) return runParts(tile, operands, place, b, work);
+  const Place place{at, column, tile0, tile1, pointers, c, b, panel, isFirst};
+  if (partialSums_ != PartialSums::Float32) return runParts(tile, operands, place, work);
   // Splits K so that the panel stays in the first cache: into whole taps if one is small enough, else into parts of one
   // tap.
   const int64_t tapPart = std::max<int64_t>(1, table_->kBlock / std::max<int64_t>(depth_, 1));
@@ -319,19 +321,14 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
       tile.finish = tap + tapPart >= taps_ && part + 1 == depthParts;
       tile.endsInHalf = table_->takesHalves && !convertsRows_ && rowDepth_ % 2 != 0 && part + 1 == depthParts;
       tile.b = b + (tap * depth_ + first) * tile.bStride;
-      prefetchNext(tile, tile1 - tile0);
-      if (operands.fromLast && tile.finish) tile.ahead = b - taps_ * depth_ * table_->parts * width;
-      if (tile.finish && panel == (operands.fromLast ? 0 : panels_.count - 1))
-        prefetchRows(tile, operands, at.a, tile0, tile1);
-      runTiles(tile, operands, place, pointers + tap * table_->tileRows);
+      runTiles(tile, operands, place, pointers + tap * table_->tileRows, aheadOf(tile, operands, place));
       work.pass((tile.taps * tile.depth + kRowsPerStore) * (tile1 - tile0) * kStepsPerTileRow);
     }
   }
 }
 
 // Each part's product is computed in C and added to sums of the wanted type; the last step converts them to C.
-void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const Place& place, const float* b,
-                    WorkCounter& work) const {
+void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const Place& place, WorkCounter& work) const {
   const int64_t tiles = place.tile1 - place.tile0, rows = tileBegin(place.tile1) - tileBegin(place.tile0);
   const float* bias = std::exchange(tile.bias, nullptr);
   double* sums = sumsOf(place.pointers);
@@ -342,9 +339,8 @@ void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const Place& p
     for (int64_t first = 0; first < depth_; first += tile.depth) {
       tile.rowOffset = rowOffsetOf(place.at) + first;
       tile.depth = std::min(table_->kBlock, depth_ - first);
-      tile.b = b + (tap * depth_ + first) * tile.bStride;
-      prefetchNext(tile, tiles);
-      runTiles(tile, operands, place, place.pointers + tap * table_->tileRows);
+      tile.b = place.b + (tap * depth_ + first) * tile.bStride;
+      runTiles(tile, operands, place, place.pointers + tap * table_->tileRows, aheadOf(tile, operands, place));
       work.pass((tile.depth + kRowsPerStore) * tiles * kStepsPerTileRow);
       addPart(tile, place.c, rows, sums);
     }
@@ -357,7 +353,7 @@ void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const Place& p
   tile.bias = bias;
   tile.taps = tile.depth = 0;
   tile.accumulate = tile.finish = true;
-  runTiles(tile, operands, place, place.pointers);
+  runTiles(tile, operands, place, place.pointers, {tile.b, tile.b, 0, 0});
 }
 
 void Gemm::addPart(const GemmTile& tile, const float* c, int64_t rows, double* sums) const {
@@ -372,26 +368,67 @@ void Gemm::addPart(const GemmTile& tile, const float* c, int64_t rows, double* s
     }
 }
 
-// Packed parts are consecutive: the tiles of one together prefetch the next.
-void Gemm::prefetchNext(GemmTile& tile, int64_t tiles) const {
-  const int64_t partFloats = tile.taps * tile.depth * tile.bStride;
-  tile.ahead = tile.b + partFloats;
-  tile.aheadStep = ceilDiv(tile.bStride, tiles);
+// The first panel's tiles wait for rows, which the others find in the second cache.
+Gemm::Ahead Gemm::aheadOf(const GemmTile& tile, const GemmOperands& operands, const Place& place) const {
+  if (place.isFirst && !tile.accumulate && prefetchesRows(operands)) return ownRows(tile, operands, place);
+  if (tile.finish && place.panel == (operands.fromLast ? 0 : panels_.count - 1)) return nextRows(tile, operands, place);
+  return tile.finish ? nextPanel(tile, operands, place) : nextPart(tile, place);
 }
 
-// Behind the last panel come the rows of the next task.
-void Gemm::prefetchRows(GemmTile& tile, const GemmOperands& operands, int64_t offset, int64_t tile0,
-                        int64_t tile1) const {
+// Where they are more than B, which else is what the chip waits for.
+bool Gemm::prefetchesRows(const GemmOperands& operands) const {
+  if (convertsRows_ || rows_ == 0) return false;
+  if (operands.rowFunction ? batch_.size() != 1 : operands.lda > 2 * depth_) return false;
+  const int64_t floats = operands.rowFunction ? operands.sourceFloats : rows_ * operands.lda;
+  return floats >= std::max(kFarFloats, taps_ * depth_ * columns_);
+}
+
+// Tiles prefetch what the next ones read, in the order of memory, which the chip continues on its own.
+Gemm::Ahead Gemm::ownRows(const GemmTile& tile, const GemmOperands& operands, const Place& place) const {
+  const int64_t tiles = place.tile1 - place.tile0, first = tileBegin(place.tile0), steps = tile.taps * tile.depth;
+  const int64_t floats = operands.rowFunction ? operands.sourceFloats : rows_ * operands.lda;
+  const int64_t ofTile = floats * (tileBegin(place.tile1) - first) / (rows_ * tiles), step = ceilDiv(ofTile, steps);
+  const int64_t lead = (operands.rowFunction ? operands.sourceLead : 0) + (1 + kStepsAhead / steps) * ofTile;
+  const float* begin = operands.a + place.at.a;
+  return {begin + floats * first / rows_ + lead, begin + std::max<int64_t>(floats - steps * step, 0), step, ofTile};
+}
+
+// Some floats that all tiles prefetch together.
+Gemm::Ahead Gemm::aheadIn(const float* from, int64_t floats, const GemmTile& tile, int64_t tiles) {
+  const int64_t steps = std::max<int64_t>(tile.taps * tile.depth, 1), step = ceilDiv(floats, steps * tiles);
+  return {from, from + std::max<int64_t>(floats - steps * step, 0), step, step * steps};
+}
+
+// Parts are consecutive; the last one may be shorter.
+Gemm::Ahead Gemm::nextPart(const GemmTile& tile, const Place& place) const {
+  const float* from = tile.b + tile.taps * tile.depth * tile.bStride;
+  const int64_t rest = taps_ * depth_ * tile.bStride - (from - place.b);
+  if (rest <= 0) return {place.b, place.b, 0, 0};
+  return aheadIn(from, std::min<int64_t>(rest, from - tile.b), tile, place.tile1 - place.tile0);
+}
+
+Gemm::Ahead Gemm::nextPanel(const GemmTile& tile, const GemmOperands& operands, const Place& place) const {
+  if (operands.ldb) return {place.b, place.b, 0, 0};
+  const int64_t floats = taps_ * depth_ * table_->parts * tile.bStride;
+  const float* next = operands.fromLast ? place.b - floats : place.b + floats;
+  return aheadIn(next, tile.taps * tile.depth * tile.bStride, tile, place.tile1 - place.tile0);
+}
+
+// Behind the last panel come the rows of the next task, or its first panel.
+Gemm::Ahead Gemm::nextRows(const GemmTile& tile, const GemmOperands& operands, const Place& place) const {
+  const int64_t tiles = place.tile1 - place.tile0;
   const bool isDense = !operands.rowFunction && operands.lda == (convertsRows_ ? rowDepth_ : depth_);
-  const int64_t steps = (tile1 - tile0) * tile.taps * tile.depth;
-  if (!isDense || tile1 == tiles_ || steps == 0) return;
-  const int64_t first = tileBegin(tile1), last = tileBegin(std::min(2 * tile1 - tile0, tiles_));
-  tile.ahead = operands.a + offset + first * operands.lda;
-  tile.aheadStep = ceilDiv(std::min((last - first) * operands.lda, kMostAhead), steps);
+  if (isDense && place.tile1 < tiles_) {
+    const int64_t first = tileBegin(place.tile1), last = tileBegin(std::min(place.tile1 + tiles, tiles_));
+    const float* rows = operands.a + place.at.a + first * operands.lda;
+    return aheadIn(rows, std::min((last - first) * operands.lda, kMostAhead), tile, tiles);
+  }
+  const GemmOffsets& next = &place.at == &batch_.back() ? place.at : *(&place.at + 1);
+  return aheadIn(operands.b + next.b, tile.taps * tile.depth * tile.columns, tile, tiles);
 }
 
-void Gemm::runTiles(GemmTile& tile, const GemmOperands& operands, const Place& place,
-                    const float* const* pointers) const {
+void Gemm::runTiles(GemmTile& tile, const GemmOperands& operands, const Place& place, const float* const* pointers,
+                    const Ahead& ahead) const {
   const bool keepsParts = !narrowC_ || tile.accumulate || !tile.finish;
   const int64_t row = tileBegin(place.tile0), residual = place.at.residual + row * operands.ldr + place.column;
   tile.rows = pointers;
@@ -399,16 +436,17 @@ void Gemm::runTiles(GemmTile& tile, const GemmOperands& operands, const Place& p
   if (narrowC_) tile.narrow = operands.narrowC + place.at.c + row * operands.ldc + place.column;
   if (operands.residual) tile.residual = operands.residual + residual;
   if (operands.narrowResidual) tile.narrowResidual = operands.narrowResidual + residual;
-  const int64_t aheadOfTile = tile.aheadStep * tile.taps * tile.depth;
+  tile.aheadStep = ahead.step;
+  const float* from = ahead.from;
   for (int64_t t = place.tile0, last; t < place.tile1;) {
     last = t < tallTiles_ ? std::min(tallTiles_, place.tile1) : place.tile1;  // of this height
     tile.count = tileRows_ + (t < tallTiles_);
     const GemmTileFunction multiply = table_->tile(tile.count, tile.columns);
     const int64_t toNext = tile.count * operands.ldr;
-    for (; t < last; ++t) {
+    for (; t < last; ++t, from += ahead.toNextTile) {
+      tile.ahead = std::min(from, ahead.last);
       multiply(tile);
       tile.rows += taps_ * table_->tileRows;
-      tile.ahead += aheadOfTile;
       if (keepsParts) tile.c += tile.count * tile.ldc;
       if (narrowC_) tile.narrow += tile.count * operands.ldc;
       if (tile.residual) tile.residual += toNext;

@@ -216,6 +216,9 @@ struct GemmOperands {
   RowFunction rowFunction = nullptr;
   const void* rowSource = nullptr;
   const float* zeroRow = nullptr;  // what the function returns outside of A; NULL = it does not
+  // Of rowFunction: memory that its rows read in about their order, and how far row m reads behind the place that it
+  // would have if all had an equal part; no floats = unknown.
+  int64_t sourceFloats = 0, sourceLead = 0;
   const float* b = nullptr;
   int64_t ldb = 0;               // > 0: B is not packed, row k at b + k * ldb
   const float* bTail = nullptr;  // the last panel of an unpacked B, padded, if it is not full
@@ -250,7 +253,16 @@ class Gemm {
     int64_t column;        // of the panel's first
     int64_t tile0, tile1;  // of the rows
     const float** pointers;
-    float* c;  // of the first row and column
+    float* c;        // of the first row and column
+    const float* b;  // the panel
+    int64_t panel;
+    bool isFirst;  // of the task's panels
+  };
+  // Memory that tiles prefetch while they multiply: so many floats for each k, and from one tile to the next. Nothing
+  // behind it: the chip looks in vain, and for long, for pages that nobody has touched.
+  struct Ahead {
+    const float *from, *last;  // where the first tile begins; where a tile begins at most
+    int64_t step, toNextTile;
   };
   void chooseBlocks();
   void runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const;
@@ -259,10 +271,9 @@ class Gemm {
   void narrowRows(const GemmOperands& operands, int64_t tile0, int64_t tile1, int64_t offset,
                   const float** pointers) const;
   void narrowRow(const float* const* taps, int64_t offset, float* to) const;
-  void runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, int64_t tile0,
-                int64_t tile1, const float** pointers, WorkCounter& work) const;
-  void runParts(GemmTile& tile, const GemmOperands& operands, const Place& place, const float* b,
-                WorkCounter& work) const;
+  void runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, bool isFirst,
+                int64_t tile0, int64_t tile1, const float** pointers, WorkCounter& work) const;
+  void runParts(GemmTile& tile, const GemmOperands& operands, const Place& place, WorkCounter& work) const;
   void addPart(const GemmTile& tile, const float* c, int64_t rows, double* sums) const;
   static constexpr size_t kRowsKeyBytes = 64;  // before the words
   size_t laneBytes() const { return tableBytes_ + sumBytes_ + wordBytes_ + partBytes_; }
@@ -283,9 +294,15 @@ class Gemm {
   }
   // A task's own rows of words belong to one product.
   int64_t rowOffsetOf(const GemmOffsets& at) const { return convertsRows_ ? 0 : at.a; }
-  void prefetchNext(GemmTile& tile, int64_t tiles) const;
-  void prefetchRows(GemmTile& tile, const GemmOperands& operands, int64_t offset, int64_t tile0, int64_t tile1) const;
-  void runTiles(GemmTile& tile, const GemmOperands& operands, const Place& place, const float* const* pointers) const;
+  bool prefetchesRows(const GemmOperands& operands) const;
+  Ahead aheadOf(const GemmTile& tile, const GemmOperands& operands, const Place& place) const;
+  static Ahead aheadIn(const float* from, int64_t floats, const GemmTile& tile, int64_t tiles);
+  Ahead nextPart(const GemmTile& tile, const Place& place) const;
+  Ahead nextPanel(const GemmTile& tile, const GemmOperands& operands, const Place& place) const;
+  Ahead ownRows(const GemmTile& tile, const GemmOperands& operands, const Place& place) const;
+  Ahead nextRows(const GemmTile& tile, const GemmOperands& operands, const Place& place) const;
+  void runTiles(GemmTile& tile, const GemmOperands& operands, const Place& place, const float* const* pointers,
+                const Ahead& ahead) const;
   int64_t tileBegin(int64_t tile) const { return tile * tileRows_ + (tile < tallTiles_ ? tile : tallTiles_); }
 
   const GemmTable* table_;
