@@ -101,7 +101,8 @@ TEST(Winograd, ManyChannelsAndTiles) {
   forEachCpuTarget([&](CpuTarget target) {
     RandomTensors random(31);
     for (const Case& c : {Case{4, 1, 5, 5, 1601, 9, {1, 1, 1, 1}}, Case{2, 1, 5, 5, 1601, 9, {1, 1, 1, 1}},
-                          Case{4, 1, 50, 37, 18, 130, {1, 1, 1, 1}}, Case{2, 1, 50, 37, 18, 130, {0, 1, 2, 1}}}) {
+                          Case{4, 1, 50, 37, 18, 130, {1, 1, 1, 1}}, Case{2, 1, 50, 37, 18, 130, {0, 1, 2, 1}},
+                          Case{4, 1, 27, 30, 400, 96, {1, 1, 1, 1}}}) {  // the last one has large blocks
       ConvNode node(c);
       const Tensors inputs = {random.floats(c.input()), random.floats(c.weights())};
       expectNear(*node.winograd(inputs, 2), *node.reference(inputs), 4e-4f, nameOf(target));

@@ -26,6 +26,9 @@ constexpr int64_t kUnknownFrames = 8, kUnknownPixels = 32, kManyChannels = 128, 
 // Its weights are several times larger; beyond this, that is worth more than the time that it saves.
 constexpr size_t kMostWeightBytes[] = {size_t{32} << 20, size_t{16} << 20};  // floats, instead of words
 constexpr int64_t kBlockBytes = 640 << 10;  // of transformed input, in the second cache
+// Each block reads all filters: where these are in no cache of a core, that takes longer than to read some more of the
+// input from the last cache for each panel.
+constexpr int64_t kLargeBlockBytes = 1536 << 10, kFarFilterBytes = 4 << 20;
 constexpr int64_t kMostBlockTiles = 64;
 // Relative to a multiplication of vectors: reading a filter's value, and transforming a vector of values there or back.
 constexpr double kWeightCost = 0.5, kTransformCost = 6;
@@ -189,7 +192,9 @@ void WinogradOp::chooseBlocks(int lanes) {
                       static_cast<double>(panels_.paddedColumns()) / gemm_->lanes;
   lanes_ = static_cast<int>(std::clamp(work / kWorkPerLane, 1., static_cast<double>(lanes)));
   const int64_t tileRows = gemm_->tileRows;
-  const int64_t fit = kBlockBytes / checkedMultiply(4 * values_, depth_) / tileRows * tileRows;
+  const int64_t depthBytes = checkedMultiply(4 * values_, depth_);
+  const bool isFar = checkedMultiply(depthBytes, panels_.paddedColumns()) >= kFarFilterBytes;
+  const int64_t fit = (isFar ? kLargeBlockBytes : kBlockBytes) / depthBytes / tileRows * tileRows;
   blockTiles_ = std::min(std::clamp(fit, 2 * tileRows, kMostBlockTiles), std::max<int64_t>(tiles_, 1));
   blocks_ = ceilDiv(tiles_, blockTiles_);
   panelBlocks_ = 1;
