@@ -326,7 +326,9 @@ static void multiplyRows(const IntegerGemmTable& table, const PanelProduct& prod
     tile.rowSums = product.a.sums + first;
   }
   tile.aheadStep = tiles.tiles() == 1 ? width : (width + tiles.tiles() - 1) / std::max<int64_t>(tiles.tiles(), 1);
-  tile.ahead = tile.b + (product.fromLast ? -words : words) * width;  // the next panel
+  // The next panel. Behind the last one the chip would look for pages that nobody has touched.
+  const bool isLast = product.fromLast ? panel == 0 : column + width >= product.columns;
+  if (!isLast) tile.ahead = tile.b + (product.fromLast ? -words : words) * width;
   const bool finishesRows = !result.sums && !inKernels;
   for (int64_t at = 0, row = first, some; at < tiles.tiles(); at += some) {
     const int64_t each = tiles.rowsOf(at);
