@@ -354,14 +354,13 @@ inline bool areHalved(const IntegerTile& t) {
 
 template <int kRows, int kUsed>
 MAX_VNNI void tile(IntegerTile& t) {
-  if constexpr (kRows == kTileRows && kUsed == kVectors) {
-    if (isPlain(t) && areHalved(t)) return tilesInHalves(t);
-  }
   for (; t.tiles > 0; --t.tiles, t.advance(kRows)) {
     const int32_t* ahead = multiplyTile<kRows, kUsed>(t);
     if (t.ahead) t.ahead = ahead;
   }
 }
+
+void tileOrHalves(IntegerTile& t) { isPlain(t) && areHalved(t) ? tilesInHalves(t) : tile<kTileRows, kVectors>(t); }
 
 template <int kUsed>
 constexpr std::array<IntegerTileFunction, kMaxIntegerTileRows> tilesOf() {
@@ -378,6 +377,8 @@ const IntegerGemmTable* vnniGemmTable(const IntegerGemmTable& base) {
         true,           kTileRows, kVectors * kLanes, kLanes, {tilesOf<1>(), tilesOf<2>(), tilesOf<3>(), tilesOf<4>()},
         base.requantize};
     vnni.takesOffsets = true;
+    // Chips without bfloat16 have two ports for vectors of this width: products and what completes sums share them.
+    if (cpuTarget() >= CpuTarget::Avx512Bf16) vnni.tiles[kVectors - 1][kTileRows - 1] = tileOrHalves;
     return vnni;
   }();
   return &table;
