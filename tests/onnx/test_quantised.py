@@ -27,9 +27,11 @@ class Builder:
         self.constants.append(numpy_helper.from_array(np.asarray(array), f"c{len(self.constants)}"))
         return self.constants[-1].name
 
-    def node(self, op, inputs, **attributes):
-        self.nodes.append(helper.make_node(op, inputs, [f"v{len(self.nodes)}"], **attributes))
-        return self.nodes[-1].output[0]
+    def node(self, op, inputs, count=1, **attributes):
+        """The name of its result, or those of so many."""
+        names = [f"v{len(self.nodes)}_{i}" for i in range(count)]
+        self.nodes.append(helper.make_node(op, inputs, names, **attributes))
+        return names if count > 1 else names[0]
 
     def scale(self, dtype, scale, zero):
         return [self.constant(np.float32(scale)), self.constant(np.full(np.shape(scale), zero, dtype))]
@@ -97,6 +99,39 @@ CASES = [("Conv", (2, 8, 9, 11), (20, 8, 1, 1), {}), ("Conv", (1, 20, 13, 12), (
          ("MatMul", (9, 70), (70, 35), {}), ("MatMul", (2, 7, 24), (24, 80), {})]
 
 
+# A network for images whose activations are quantised as it runs: filters of each layer, and the convolution's attributes.
+LAYERS = [((16, 3, 7, 7), {"pads": [3] * 4, "strides": [2, 2]}), ((24, 16, 3, 3), {"pads": [1] * 4}),
+          ((24, 1, 3, 3), {"pads": [1] * 4, "group": 24}), ((40, 24, 1, 1), {}),
+          ((40, 1, 5, 5), {"pads": [2] * 4, "group": 40, "strides": [2, 2]}), ((40, 8, 3, 3), {"pads": [1] * 4, "group": 5}),
+          ((70, 40, 1, 1), {"strides": [2, 2]})]
+
+
+def dynamic_layer(builder, random, op, value, weight_type, w, **attributes):
+    """A product as ONNX Runtime's tool writes it, and its bias."""
+    filters = w[0] if op == "Conv" else w[-1]
+    weights = builder.constant(numbers(random, weight_type, w))
+    codes, scale, zero = builder.node("DynamicQuantizeLinear", [value], count=3)
+    own_zero = builder.constant(np.array(131 if weight_type == "uint8" else 0, weight_type))
+    sums = builder.node("Cast", [builder.node(f"{op}Integer", [codes, weights, zero, own_zero], **attributes)], to=1)
+    own_scale = builder.constant(np.float32(0.02 / np.sqrt(np.prod(w) / filters)))
+    y = builder.node("Mul", [sums, builder.node("Mul", [scale, own_scale])])
+    bias = random.uniform(-0.5, 0.5, (1, filters, 1, 1) if op == "Conv" else filters)
+    return builder.node("Add", [y, builder.constant(np.float32(bias))])
+
+
+def dynamic_network(weight_type, layers, has_product):
+    """The first layers, and a product of their means, if asked for."""
+    random = np.random.default_rng(6)
+    builder = Builder({"x": np.float32(random.normal(0.1, 1, (2, 3, 45, 38)))})
+    value = "x"
+    for w, attributes in LAYERS[:layers]:
+        value = builder.node("Relu", [dynamic_layer(builder, random, "Conv", value, weight_type, w, **attributes)])
+    if has_product:
+        value = builder.node("Flatten", [builder.node("GlobalAveragePool", [value])])
+        value = dynamic_layer(builder, random, "MatMul", value, weight_type, (w[0], 35))
+    return builder.model(value, np.float32), builder.inputs
+
+
 @unittest.skipUnless(library, "onnx and numpy are not installed")
 class Quantised(unittest.TestCase):
     def test_products(self):
@@ -148,6 +183,17 @@ class Quantised(unittest.TestCase):
                 zero = np.iinfo(dtype).min if follower == "Sigmoid" else zero_of(dtype)
                 output = builder.quantize(y, builder.scale(dtype, last, zero))
                 self.assertLessEqual(steps(builder.model(output, dtype), builder.inputs), 1)
+
+    def test_dynamic_networks(self):
+        """After each layer: a layer's result that is a step off in a few places must not grow."""
+        for weight_type, layers in itertools.product(BYTES, range(1, len(LAYERS) + 2)):
+            with self.subTest(weights=weight_type, layers=layers):
+                model, inputs = dynamic_network(weight_type, layers, layers > len(LAYERS))
+                expected = ReferenceEvaluator(model).run(None, inputs)[0]
+                actual = library.Model(model.SerializeToString()).run(list(inputs.values()))[0]
+                self.assertEqual(expected.shape, actual.shape)
+                self.assertGreater(expected.std(), 0.05)
+                self.assertLess(np.abs(actual - expected).max(), 0.01 * np.abs(expected).max())
 
 
 if __name__ == "__main__":
