@@ -204,7 +204,8 @@ void expandMatMulNBits(Expansion& e) {
                         attributesOf({{"K", e.integer("K", 0)},
                                       {"N", e.integer("N", 0)},
                                       {"bits", e.integer("bits", 4)},
-                                      {"block_size", e.integer("block_size", 0)}}));
+                                      {"block_size", e.integer("block_size", 0)},
+                                      {"accuracy_level", e.integer("accuracy_level", 0)}}));
   result = e.cast(result, dtype);
   e.setOutput(0, e.has(5) ? e.add(result, e.input(5)) : result);
 }

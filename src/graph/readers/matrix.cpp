@@ -28,7 +28,8 @@ PackedProduct::PackedProduct(const Attributes& attributes)
     : depth(attributes.getInt("K", 0)),
       columns(attributes.getInt("N", 0)),
       bits(attributes.getInt("bits", 0)),
-      block(attributes.getInt("block_size", 0)) {
+      block(attributes.getInt("block_size", 0)),
+      mayRoundRows(attributes.getInt("accuracy_level", 0) == 4) {
   if (bits != 2 && bits != 4 && bits != 8) invalidArgument("weights of ", bits, " bits");
   if (block < 16 || block > (1 << 20) || (block & (block - 1))) invalidArgument("blocks of ", block, " weights");
   if (depth < 1 || columns < 1) invalidArgument("weights of ", columns, " rows and ", depth, " columns");

@@ -33,6 +33,7 @@ bool addsResidualLast(const Attributes& attributes);
 // max.MatMulNBits: rows of packed 2-, 4- or 8-bit weights; `block` of them share a scale.
 struct PackedProduct {
   int64_t depth, columns, bits, block;
+  bool mayRoundRows;  // to bytes: accuracy_level 4
 
   explicit PackedProduct(const Attributes& attributes);
   int64_t blocks() const { return depth / block + (depth % block != 0); }  // of a row

@@ -134,7 +134,7 @@ const OpSchema kSchemas[] = {
      inferScaledMatMul, 0, 0, ""},
     {kMaxDomain, "MatMulNBits", 3, 4, 1, 1,
      "T,uint8,T,Z->T; T=float16|bfloat16|float32; Z=uint8|float16|bfloat16|float32", inferMatMulNBits, 0, 0,
-     "K=i[1..] N=i[1..] bits=i block_size=i"},
+     "K=i[1..] N=i[1..] accuracy_level=i bits=i block_size=i"},
     {kMaxDomain, "Inverse", 1, 1, 1, 1, "T->T; T=float", inferInverse, 0, 0, ""},
 };
 

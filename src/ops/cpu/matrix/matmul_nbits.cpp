@@ -8,6 +8,7 @@
 #include "base/checked.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/matrix.h"
+#include "ops/cpu/matrix/nbits_packed.h"
 #include "ops/families.h"
 
 namespace max {
@@ -222,8 +223,9 @@ std::unique_ptr<OpKernel> createNBits(const OpRequest& request) { return std::ma
 
 bool isFloat32(const OpRequest& request) { return request.inputs[0].dtype == DType::Float32; }
 
-constexpr Implementation kNBits[] = {{"matmul_nbits_f32", isFloat32, createNBits}};
-const OpRow kRows[] = {{kMaxDomain, "MatMulNBits", kNBits}};
+constexpr Implementation kNBits[] = {{"matmul_nbits_packed", acceptsPackedNBits, createPackedNBits},
+                                     {"matmul_nbits_f32", isFloat32, createNBits}};
+const OpRow kRows[] = {{kMaxDomain, "MatMulNBits", kNBits, prepareNBits}};
 
 }  // namespace
 
