@@ -132,22 +132,23 @@ void multiplyRows(const NBitsColumns& weights, const NBitsRows& from, int64_t co
   MAX_UNROLL for (int i = 0; i < kRows; ++i) storeFirst(d, sums[i], out + i * stride, columns);
 }
 
+// Four bits are the usual ones: others have fewer kernels.
 template <int kBits>
-void multiplySome(const NBitsColumns& weights, const NBitsRows& rows, int64_t columns, float* out, int64_t stride) {
-  using Function = void (*)(const NBitsColumns&, const NBitsRows&, int64_t, float*, int64_t);
-  static constexpr Function kFunctions[] = {
-    multiplyRows<1, kBits>,
-    multiplyRows<2, kBits>,
-    multiplyRows<3, kBits>,
-    multiplyRows<4, kBits>,
+void multiplySome(const NBitsColumns& weights, NBitsRows rows, int64_t columns, float* out, int64_t stride) {
 #if HWY_TARGET == HWY_AVX3
-    multiplyRows<5, kBits>,
-    multiplyRows<6, kBits>,
-    multiplyRows<7, kBits>,
-    multiplyRows<8, kBits>,
+  if constexpr (kBits == 4) {
+    using Function = void (*)(const NBitsColumns&, const NBitsRows&, int64_t, float*, int64_t);
+    static constexpr Function kFunctions[] = {multiplyRows<1, 4>, multiplyRows<2, 4>, multiplyRows<3, 4>,
+                                              multiplyRows<4, 4>, multiplyRows<5, 4>, multiplyRows<6, 4>,
+                                              multiplyRows<7, 4>, multiplyRows<8, 4>};
+    return kFunctions[rows.count - 1](weights, rows, columns, out, stride);
+  }
 #endif
-  };
-  kFunctions[rows.count - 1](weights, rows, columns, out, stride);
+  for (int64_t some; rows.count > 0; rows.count -= some, rows.rows += some, out += some * stride) {
+    some = rows.count >= 4 ? 4 : 1;
+    (some == 4 ? multiplyRows<4, kBits> : multiplyRows<1, kBits>)(weights, rows, columns, out, stride);
+    if (rows.sums) rows.sums += some * rows.sumStride;
+  }
 }
 
 void multiply(const NBitsColumns& weights, const NBitsRows& rows, int64_t columns, float* out, int64_t stride) {
