@@ -36,11 +36,14 @@ constexpr int kTileRows = 8, kPanelVectors = 3;
 constexpr int64_t kKBlock = 768;
 constexpr int64_t kPrefetch = 512;  // floats of B that are prefetched into the first cache
 constexpr bool kHasHalves = true;
+constexpr int kSteps = 1;  // of k in one turn of the loop
 #else
 constexpr int kTileRows = 6, kPanelVectors = 2;
 constexpr int64_t kKBlock = 384;
 constexpr int64_t kPrefetch = 256;
 constexpr bool kHasHalves = false;
+// Beside the 12 products of a step, counters and prefetches would be a third of the operations; the chip sees B coming.
+constexpr int kSteps = 4;
 #endif
 
 constexpr int kLineFloats = 16;  // a line of the caches
@@ -97,7 +100,16 @@ struct Tile {
       }
       const float* a[kRows];
       MAX_UNROLL for (int i = 0; i < kRows; ++i) a[i] = rows[i] + t.rowOffset;
-      for (int64_t k = 0; k < t.depth; ++k, b += t.bStride, ahead += t.aheadStep) {
+      const int64_t stride = t.bStride, aheadStep = t.aheadStep;
+      int64_t k = 0;
+      if constexpr (kRows > 1 && kSteps > 1)
+        for (; k + kSteps <= t.depth; k += kSteps, ahead += kSteps * aheadStep) {
+          MAX_UNROLL for (int s = 0; s < kSteps; ++s, b += stride) {
+            if (s % 2 == 0) __builtin_prefetch(ahead + s * aheadStep, 0, 2);
+            step(a, k + s, b);
+          }
+        }
+      for (; k < t.depth; ++k, b += stride, ahead += aheadStep) {
         if constexpr (kRows > 1) __builtin_prefetch(ahead, 0, 2);
         MAX_UNROLL for (int j = 0; j < kVectors; ++j) __builtin_prefetch(b + kDistance<kRows> + j * kLanes, 0, 3);
         step(a, k, b);
