@@ -17,6 +17,7 @@ namespace {
 
 constexpr int64_t kVectors = 64;             // columns that fill a few vectors
 constexpr int64_t kColumns = 1024;           // accumulators used side by side
+constexpr int64_t kChunksPerLane = 2;        // of columns
 constexpr int64_t kElementsPerPart = 16384;  // worth a thread
 constexpr int64_t kMaxParts = 64;            // of a reduction to one element
 
@@ -106,10 +107,12 @@ class ReduceOp final : public OpKernel {
         outputs_(request.outputs[0].shape.count()),
         folded_(outputs_ ? request.inputs[0].shape.count() / outputs_ : 0),
         lanes_(std::max(request.lanes, 1)) {
-    // Enough for a thread, but at least a few cache lines of columns.
-    chunk_ =
-        std::clamp<int64_t>(kElementsPerPart / std::max<int64_t>(folded_, 1), layout_.rows ? 1 : kVectors, kColumns);
-    if (!layout_.rows) chunk_ = chunk_ / kVectors * kVectors;
+    // Enough for a thread; of columns as many as lanes leave to each, since the rows of a block are then read from end
+    // to end, where narrow chunks walk through the pages of all rows once for every few lines.
+    const int64_t enough = kElementsPerPart / std::max<int64_t>(folded_, 1);
+    const int64_t share = layout_.kept.count() * layout_.width / (lanes_ == 1 ? 1 : kChunksPerLane * lanes_);
+    chunk_ = layout_.rows ? std::clamp<int64_t>(enough, 1, kColumns)
+                          : std::clamp<int64_t>(std::max(enough, share), kVectors, kColumns) / kVectors * kVectors;
     const bool isFloat32 = request.inputs[0].dtype == DType::Float32;
     fold_ = isFloat32 ? reduceTable().folds[static_cast<size_t>(reduction.fold)]
                       : *findPlainFold(reduction.fold, request.inputs[0].dtype);

@@ -20,7 +20,7 @@ using V = hn::Vec<F>;
 
 // Elements per set of accumulators: bounds the rounding error of long sums.
 constexpr int64_t kPart = 8192;
-constexpr int64_t kRows = 256;
+constexpr int64_t kRows = 32;        // of a block of columns: so many pages at a time are read in turns
 constexpr int64_t kArgRows = 16384;  // between interrupt checks
 
 // A fold: start, map(element, shift), join.
