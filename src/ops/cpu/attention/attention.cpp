@@ -70,6 +70,7 @@ class AttentionOp : public OpKernel {
   };
   Lane laneAt(const OpContext& context, int lane, HeldTiles& held) const;
   bool usesWords() const { return gemm_->wordElements == 2; }
+  int64_t wordsOf(int64_t count) const { return usesWords() ? gemm_->wordsOf(count) : count; }  // mostly undivided
   const float* asWords(const float* from, int64_t count, float* words) const;
   void pack(const PackSource& source, const Panels& panels, float* panel, float* packed) const;
   void packNarrowKeys(const uint16_t* keys, float* packed) const;
@@ -392,7 +393,7 @@ void AttentionOp::useTiles(GemmTile& tile, const Lane& lane, int64_t count) cons
 void AttentionOp::scoreBlock(const float* keys, const Lane& lane, const float* const* queries, int64_t count,
                              int64_t begin, int64_t end) const {
   if (inPlace_) return scoreInPlace(keys, lane, queries, count, keyPanels_.begin(begin), keyPanels_.begin(end));
-  const int64_t depth = gemm_->wordsOf(k_.size);
+  const int64_t depth = wordsOf(k_.size);
   GemmTile tile{queries, 0,         1,       depth,   nullptr, 0,    nullptr, scoreStride_, 0, false,
                 true,    &scaling_, nullptr, nullptr, 0,       keys, 0};
   useTiles(tile, lane, count);
@@ -419,7 +420,7 @@ void AttentionOp::scoreInPlace(const float* keys, const Lane& lane, const float*
 // Adds the weighted values of keys [key, key + keys) to the sums.
 void AttentionOp::sumBlock(const float* values, const Lane& lane, const float* const* weights, int64_t count,
                            int64_t key, int64_t keys, bool isFirst) const {
-  const int64_t depth = gemm_->wordsOf(keys), before = gemm_->wordsOf(key), all = gemm_->wordsOf(v_.positions);
+  const int64_t depth = wordsOf(keys), before = wordsOf(key), all = wordsOf(v_.positions);
   GemmTile tile{weights, 0,       1,       depth,   nullptr, 0,      nullptr, valueStride_, 0, !isFirst,
                 false,   &plain_, nullptr, nullptr, 0,       values, 0};
   useTiles(tile, lane, count);
