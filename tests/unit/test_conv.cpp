@@ -452,6 +452,21 @@ TEST(Conv, PaddingWiderThanTheImage) {
   });
 }
 
+// Pixels that lie a page apart are copied; tiles of the border have none.
+TEST(Conv, ChannelsOfWholePages) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(25);
+    int i = 0;
+    for (int64_t groups : {1, 2})
+      for (int64_t pad : {0, 9}) {
+        if (testing::Test::HasFatalFailure()) return;
+        const std::vector<int64_t> pads(4, pad);
+        ConvCase c{2, 2, groups * 1024, groups * 256, groups, {6, 5}, {1, 1}, {1, 1}, {1, 1}, pads};
+        compare(c, random, target, i++);
+      }
+  });
+}
+
 // Taps that lie in the border for a whole tile of pixels are left out.
 TEST(Conv, DilationsWiderThanTheImage) {
   forEachCpuTarget([&](CpuTarget target) {

@@ -15,10 +15,10 @@ std::string describe(CpuTarget target, const Shape& a, const Shape& b, int lanes
 }
 
 void compare(NodeUnderTest& node, const Tensors& inputs, const Shape& out, CpuTarget target, int lanes,
-             unsigned constants) {
+             unsigned constants, float tolerance = 2e-5f) {
   const Tensors expected = node.run(inputs, {out}, "reference");
   const Tensors actual = node.run(inputs, {out}, "gemm_f32", lanes, constants);
-  expectNear(*actual[0], *expected[0], 2e-5f,
+  expectNear(*actual[0], *expected[0], tolerance,
              describe(target, inputs[0]->shape(), inputs[1]->shape(), lanes, constants));
 }
 
@@ -64,6 +64,21 @@ TEST(MatMul, BroadcastsBatches) {
         compare(node, {random.floats(c.a), random.floats(c.b)}, c.out, target, 2, constants);
         if (testing::Test::HasFatalFailure()) return;
       }
+  });
+}
+
+// Rows that lie a page apart are copied, if there are enough of them.
+TEST(MatMul, RowsOfWholePages) {
+  forEachCpuTarget([](CpuTarget target) {
+    RandomTensors random(3);
+    NodeUnderTest node("", "MatMul");
+    for (const int64_t batch : {1, 3})
+      for (const int64_t rows : {5, 9, 290})
+        for (const int64_t columns : {200, 300}) {
+          const Tensors inputs = {random.floats({batch, rows, 1024}), random.floats({batch, 1024, columns})};
+          for (const int lanes : {1, 2}) compare(node, inputs, {batch, rows, columns}, target, lanes, 2u, 1e-4f);
+          if (testing::Test::HasFatalFailure()) return;
+        }
   });
 }
 

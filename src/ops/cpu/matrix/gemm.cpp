@@ -29,6 +29,14 @@ constexpr int64_t kRowsPerStore = 24;      // of B, in whose time a tile is stor
 constexpr int64_t kMostAhead = 32 << 10;   // floats of the next rows that are prefetched
 constexpr int64_t kFarFloats = 128 << 10;  // of A, which may be in no near cache
 constexpr int64_t kStepsAhead = 64;        // of k, in which memory answers
+constexpr int64_t kLineFloats = 16;        // a line of the caches
+constexpr int64_t kLongestCopied = 8192, kColumnsWorthCopying = 256;
+
+// Whether the same element of all rows of a tile lies in one set of the first cache, whose sets repeat themselves after
+// a page: those of a copy with gaps between the rows do not.
+bool crowdsCache(int64_t taps, int64_t depth) {
+  return taps == 1 && depth > 0 && depth % 1024 == 0 && depth <= kLongestCopied;
+}
 
 }  // namespace
 
@@ -149,6 +157,8 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
       batch_(std::move(batch)),
       panels_(table_->lanes, table_->panelVectors, columns),
       partialSums_(taps_ * depth_ > table_->kBlock ? partialSums : PartialSums::Float32) {
+  const bool isLarge = rows >= table_->tileRows && columns >= kColumnsWorthCopying;
+  if (table_->wordElements == 1 && isLarge && crowdsCache(taps, depth)) wordStride_ += kLineFloats;
   tiles_ = ceilDiv(rows_, table_->tileRows);
   tileRows_ = tiles_ ? rows_ / tiles_ : 0;
   tallTiles_ = tiles_ ? rows_ % tiles_ : 0;
@@ -157,7 +167,8 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
   const int64_t sums = blockRows * table_->panelVectors * table_->lanes;
   if (partialSums_ != PartialSums::Float32) sumBytes_ = static_cast<size_t>(sums) * sizeof(double);
   if (keepsRows()) wordBytes_ = kRowsKeyBytes;
-  if (convertsRows_)
+  if (copiesRows()) wordBytes_ = kRowsKeyBytes;
+  if (ownsRows())
     wordBytes_ += static_cast<size_t>(
         alignUp(checkedMultiply<int64_t>(4, checkedMultiply(table_->parts * blockRows, wordStride_))));
   if (narrowC_) partBytes_ = static_cast<size_t>(alignUp(4 * sums));
@@ -190,7 +201,7 @@ void Gemm::chooseBlocks() {
   blockTiles_ = rowBlocks_ ? ceilDiv(tiles_, rowBlocks_) : 0;
   panelBlocks_ = std::min(panelBlocks_, panels_.count);
   // Words are made of the rows of one product.
-  const int64_t mostShared = convertsRows_ ? 1 : problems;
+  const int64_t mostShared = ownsRows() ? 1 : problems;
   sharedProblems_ = std::clamp<int64_t>(problems * rowBlocks_ * panelBlocks_ / wanted, 1, mostShared);
   tableBytes_ = ceilDiv(static_cast<int64_t>(tilePointers) * blockTiles_, 64) * 64;
 }
@@ -223,6 +234,7 @@ void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, co
   if (!sharesRows || std::exchange(*rowsInWords(pointers), task / panelBlocks_) != task / panelBlocks_) {
     fillPointers(operands, tile0, tile1, pointers);
     if (convertsRows_) narrowRows(operands, tile0, tile1, batch_[first].a, pointers);
+    if (copiesRows()) copyRows(tile0, tile1, batch_[first].a, pointers);
   }
   WorkCounter work;
   HeldTiles held;
@@ -277,6 +289,16 @@ void Gemm::narrowRows(const GemmOperands& operands, int64_t tile0, int64_t tile1
       if (!isDense) narrowRow(from + i, offset, words);
       pointers[i] = words;
     }
+  }
+}
+
+void Gemm::copyRows(int64_t tile0, int64_t tile1, int64_t offset, const float** pointers) const {
+  float* to = wordsOf(pointers);
+  WorkCounter work;
+  for (int64_t tile = tile0; tile < tile1; ++tile, pointers += table_->tileRows) {
+    const int64_t count = *pointers ? tileBegin(tile + 1) - tileBegin(tile) : 0;
+    for (int64_t i = 0; i < count; ++i, to += wordStride_, work.pass(depth_ / table_->lanes))
+      pointers[i] = std::copy_n(pointers[i] + offset, depth_, to) - depth_;
   }
 }
 
@@ -377,7 +399,7 @@ Gemm::Ahead Gemm::aheadOf(const GemmTile& tile, const GemmOperands& operands, co
 
 // Where they are more than B, which else is what the chip waits for.
 bool Gemm::prefetchesRows(const GemmOperands& operands) const {
-  if (convertsRows_ || rows_ == 0) return false;
+  if (ownsRows() || rows_ == 0) return false;
   if (operands.rowFunction ? batch_.size() != 1 : operands.lda > 2 * depth_) return false;
   const int64_t floats = operands.rowFunction ? operands.sourceFloats : rows_ * operands.lda;
   return floats >= std::max(kFarFloats, taps_ * depth_ * columns_);

@@ -270,6 +270,7 @@ class Gemm {
   void dropZeroTaps(const float* zeroRow, int64_t count, const float** pointers) const;
   void narrowRows(const GemmOperands& operands, int64_t tile0, int64_t tile1, int64_t offset,
                   const float** pointers) const;
+  void copyRows(int64_t tile0, int64_t tile1, int64_t offset, const float** pointers) const;
   void narrowRow(const float* const* taps, int64_t offset, float* to) const;
   void runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, bool isFirst,
                 int64_t tile0, int64_t tile1, const float** pointers, WorkCounter& work) const;
@@ -292,8 +293,10 @@ class Gemm {
   float* partsOf(const float** pointers) const {
     return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_ + sumBytes_ + wordBytes_);
   }
-  // A task's own rows of words belong to one product.
-  int64_t rowOffsetOf(const GemmOffsets& at) const { return convertsRows_ ? 0 : at.a; }
+  bool copiesRows() const { return table_->wordElements == 1 && wordStride_ > depth_; }
+  bool ownsRows() const { return convertsRows_ || copiesRows(); }
+  // A task's own rows belong to one product.
+  int64_t rowOffsetOf(const GemmOffsets& at) const { return ownsRows() ? 0 : at.a; }
   bool prefetchesRows(const GemmOperands& operands) const;
   Ahead aheadOf(const GemmTile& tile, const GemmOperands& operands, const Place& place) const;
   static Ahead aheadIn(const float* from, int64_t floats, const GemmTile& tile, int64_t tiles);
@@ -311,7 +314,7 @@ class Gemm {
   bool convertsRows_;           // to words, in each task
   bool narrowC_;
   int64_t taps_, depth_;  // of tiles: the same, or words; converted ones are those of all taps in a row
-  int64_t wordStride_;    // from one converted row to the next
+  int64_t wordStride_;    // from one converted or copied row to the next
   Epilogue epilogue_;
   int lanes_;
   WorkVector<GemmOffsets> batch_;
