@@ -135,8 +135,7 @@ __attribute__((target("avx512f,avx512bf16"))) float runBFloat16(int64_t iteratio
   const auto factor = reinterpret_cast<__m512bh>(_mm512_set1_epi32(0x3b803b80));
   __m512 x[kSums];
   _Pragma("GCC unroll 16") for (int i = 0; i < kSums; ++i) x[i] = _mm512_set1_ps(static_cast<float>(i));
-  for (int64_t n = 0; n < iterations; ++n)
-    _Pragma("GCC unroll 16") for (int i = 0; i < kSums; ++i) {
+  for (int64_t n = 0; n < iterations; ++n) _Pragma("GCC unroll 16") for (int i = 0; i < kSums; ++i) {
       x[i] = _mm512_dpbf16_ps(x[i], factor, factor);
       keepInPlace(x[i]);
     }
@@ -150,8 +149,7 @@ __attribute__((target("avx512f,avx512vnni"))) float runBytes(int64_t iterations)
   const __m512i factor = _mm512_set1_epi32(0x01020301);
   __m512i x[kSums];
   _Pragma("GCC unroll 16") for (int i = 0; i < kSums; ++i) x[i] = _mm512_set1_epi32(i);
-  for (int64_t n = 0; n < iterations; ++n)
-    _Pragma("GCC unroll 16") for (int i = 0; i < kSums; ++i) {
+  for (int64_t n = 0; n < iterations; ++n) _Pragma("GCC unroll 16") for (int i = 0; i < kSums; ++i) {
       x[i] = _mm512_dpbusd_epi32(x[i], factor, factor);
       keepInPlace(x[i]);
     }
