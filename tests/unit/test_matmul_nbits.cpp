@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.MatMulNBits with constant weights, which are packed, against sums in float64.
 #include <algorithm>
+#include <array>
 
 #include "base/align.h"
+#include "ops/cpu/matrix/nbits_packed.h"
 #include "weights_harness.h"
 
 namespace max {
@@ -137,6 +139,19 @@ TEST(MatMulNBits, ManyRows) {
     checkOnAllTargets({19, 1100, 16, bits, 32});
   }
   checkOnAllTargets({300, 80, 410, 4, 32});
+}
+
+TEST(MatMulNBits, TinyNumbersRoundToZeros) {
+  const NBitsByteTable* table = nBitsByteTable();
+  if (!table) GTEST_SKIP() << "no fast products of bytes";
+  std::array<float, 16> row;
+  row.fill(1e-38f);
+  std::array<int8_t, 16> bytes;
+  float scale;
+  int32_t sum;
+  table->round(row.data(), 16, 16, 1, {bytes.data(), &scale, &sum, 16, 1});
+  EXPECT_EQ(std::count(bytes.begin(), bytes.end(), 0), 16);
+  EXPECT_EQ(sum, 0);
 }
 
 TEST(MatMulNBits, WeightsThatAreNotConstant) {

@@ -15,6 +15,7 @@ namespace max {
 namespace {
 
 constexpr int kTileRows = 6, kVectors = 2, kLanes = 16;
+constexpr float kLeast = 0x1p-119f;  // of a block's largest magnitude: 127 divided by less is infinite
 
 MAX_VNNI inline __mmask16 maskOf(int64_t count) {
   return static_cast<__mmask16>(count >= kLanes ? 0xffff : (1 << std::max<int64_t>(count, 0)) - 1);
@@ -35,7 +36,7 @@ MAX_VNNI void roundRow(const float* row, int64_t depth, int64_t blockSize, int32
   for (int64_t begin = 0, block = 0; begin < depth; begin += blockSize, ++block) {
     const int64_t count = std::min(blockSize, depth - begin);
     const float most = largest(row + begin, count);
-    const __m512 inverse = _mm512_set1_ps(most > 0 ? 127 / most : 0);
+    const __m512 inverse = _mm512_set1_ps(most > kLeast ? 127 / most : 0);
     __m512i sum = _mm512_setzero_si512();
     for (int64_t i = 0; i < blockSize; i += kLanes) {
       const __m512 numbers = _mm512_maskz_loadu_ps(maskOf(count - i), row + begin + i);
