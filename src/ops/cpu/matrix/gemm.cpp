@@ -166,8 +166,7 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
   const int64_t blockRows = blockTiles_ * table_->tileRows;
   const int64_t sums = blockRows * table_->panelVectors * table_->lanes;
   if (partialSums_ != PartialSums::Float32) sumBytes_ = static_cast<size_t>(sums) * sizeof(double);
-  if (keepsRows()) wordBytes_ = kRowsKeyBytes;
-  if (copiesRows()) wordBytes_ = kRowsKeyBytes;
+  if (keepsRows() || copiesRows()) wordBytes_ = kRowsKeyBytes;
   if (ownsRows())
     wordBytes_ += static_cast<size_t>(
         alignUp(checkedMultiply<int64_t>(4, checkedMultiply(table_->parts * blockRows, wordStride_))));
