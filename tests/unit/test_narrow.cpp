@@ -402,7 +402,8 @@ void checkAttentions() {
   expectNear(*node.run(in, {{1, 2, 3, 32}})[0], *exact, 0.05f, "few queries");
 }
 
-// Also for few queries, which are float32 otherwise; and with tiles. Softmax writes words with the chip's own conversion.
+// Also for few queries, which are float32 otherwise; and with tiles. Softmax writes words with the chip's own
+// conversion.
 TEST(Narrow, Attention) {
   if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
   checkAttentions();

@@ -162,6 +162,9 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
   tiles_ = ceilDiv(rows_, table_->tileRows);
   tileRows_ = tiles_ ? rows_ / tiles_ : 0;
   tallTiles_ = tiles_ ? rows_ % tiles_ : 0;
+  tapPart_ = std::max<int64_t>(1, table_->kBlock / std::max<int64_t>(depth_, 1));
+  depthPart_ = alignUp(ceilDiv(depth_, std::max<int64_t>(1, ceilDiv(depth_, table_->kBlock))), table_->step);
+  depthParts_ = std::max<int64_t>(1, ceilDiv(depth_, std::max<int64_t>(depthPart_, 1)));
   chooseBlocks();
   const int64_t blockRows = blockTiles_ * table_->tileRows;
   const int64_t sums = blockRows * table_->panelVectors * table_->lanes;
@@ -223,21 +226,24 @@ void Gemm::run(const GemmOperands& operands, std::byte* scratch, int lanes) cons
 void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const {
   // Neighbouring tasks share B, which is the larger part if there is more than one panel block, or a lane's rows.
   const bool sharesRows = keepsRows();
-  const int64_t rowBlock = sharesRows ? task / panelBlocks_ % rowBlocks_ : task % rowBlocks_;
-  const int64_t panelBlock = sharesRows ? task % panelBlocks_ : task / rowBlocks_ % panelBlocks_;
-  const auto first = static_cast<size_t>(task / rowBlocks_ / panelBlocks_ * share);
+  const int64_t inner = sharesRows ? panelBlocks_ : rowBlocks_, outer = sharesRows ? rowBlocks_ : panelBlocks_;
+  const int64_t outerTask = quotient(task, inner), problem = quotient(outerTask, outer);
+  const int64_t innerBlock = task - outerTask * inner, outerBlock = outerTask - problem * outer;
+  const int64_t rowBlock = sharesRows ? outerBlock : innerBlock, panelBlock = sharesRows ? innerBlock : outerBlock;
+  const auto first = static_cast<size_t>(problem * share);
   // As even as possible: a lane waits for the others at the end.
-  const int64_t tile0 = rowBlock * tiles_ / rowBlocks_, tile1 = (rowBlock + 1) * tiles_ / rowBlocks_;
-  const int64_t panel0 = panelBlock * panels_.count / panelBlocks_;
-  const int64_t panel1 = (panelBlock + 1) * panels_.count / panelBlocks_;
-  if (!sharesRows || std::exchange(*rowsInWords(pointers), task / panelBlocks_) != task / panelBlocks_) {
+  const int64_t tile0 = quotient(rowBlock * tiles_, rowBlocks_);
+  const int64_t tile1 = quotient((rowBlock + 1) * tiles_, rowBlocks_);
+  const int64_t panel0 = quotient(panelBlock * panels_.count, panelBlocks_);
+  const int64_t panel1 = quotient((panelBlock + 1) * panels_.count, panelBlocks_);
+  if (!sharesRows || std::exchange(*rowsInWords(pointers), outerTask) != outerTask) {
     fillPointers(operands, tile0, tile1, pointers);
     if (convertsRows_) narrowRows(operands, tile0, tile1, batch_[first].a, pointers);
     if (copiesRows()) copyRows(tile0, tile1, batch_[first].a, pointers);
   }
   WorkCounter work;
   HeldTiles held;
-  GemmTile tile{};
+  GemmTile tile;  // each panel sets what is not set here
   tile.vectors = table_->vectors;
   if (table_->parts == 2) tile.rowPart = wordStride_;
   tile.rowStride = convertsRows_ ? table_->parts * wordStride_ : operands.rowFunction ? 0 : operands.lda;
@@ -326,21 +332,15 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
   float* c = narrowC_ ? partsOf(pointers) : operands.c + at.c + tileBegin(tile0) * operands.ldc + column;
   const Place place{at, column, tile0, tile1, pointers, c, b, panel, isFirst};
   if (partialSums_ != PartialSums::Float32) return runParts(tile, operands, place, work);
-  // Splits K so that the panel stays in the first cache: into whole taps if one is small enough, else into parts of one
-  // tap.
-  const int64_t tapPart = std::max<int64_t>(1, table_->kBlock / std::max<int64_t>(depth_, 1));
-  const int64_t depthPart =
-      alignUp(ceilDiv(depth_, std::max<int64_t>(1, ceilDiv(depth_, table_->kBlock))), table_->step);
-  const int64_t depthParts = std::max<int64_t>(1, ceilDiv(depth_, std::max<int64_t>(depthPart, 1)));
-  for (int64_t tap = 0; tap < taps_; tap += tapPart) {
-    tile.taps = std::min(tapPart, taps_ - tap);
-    for (int64_t part = 0; part < depthParts; ++part) {
-      const int64_t first = part * depthPart;
+  for (int64_t tap = 0; tap < taps_; tap += tapPart_) {
+    tile.taps = std::min(tapPart_, taps_ - tap);
+    for (int64_t part = 0; part < depthParts_; ++part) {
+      const int64_t first = part * depthPart_;
       tile.rowOffset = rowOffsetOf(at) + first;
-      tile.depth = std::min(depthPart, depth_ - first);
+      tile.depth = std::min(depthPart_, depth_ - first);
       tile.accumulate = tap > 0 || part > 0;
-      tile.finish = tap + tapPart >= taps_ && part + 1 == depthParts;
-      tile.endsInHalf = table_->takesHalves && !convertsRows_ && rowDepth_ % 2 != 0 && part + 1 == depthParts;
+      tile.finish = tap + tapPart_ >= taps_ && part + 1 == depthParts_;
+      tile.endsInHalf = table_->takesHalves && !convertsRows_ && rowDepth_ % 2 != 0 && part + 1 == depthParts_;
       tile.b = b + (tap * depth_ + first) * tile.bStride;
       runTiles(tile, operands, place, pointers + tap * table_->tileRows, aheadOf(tile, operands, place));
       work.pass((tile.taps * tile.depth + kRowsPerStore) * (tile1 - tile0) * kStepsPerTileRow);
@@ -391,6 +391,7 @@ void Gemm::addPart(const GemmTile& tile, const float* c, int64_t rows, double* s
 
 // The first panel's tiles wait for rows, which the others find in the second cache.
 Gemm::Ahead Gemm::aheadOf(const GemmTile& tile, const GemmOperands& operands, const Place& place) const {
+  if (rows_ == 1 && !table_->anyTile) return {place.b, place.b, 0, 0};  // a vector kernel waits for B alone
   if (place.isFirst && !tile.accumulate && prefetchesRows(operands)) return ownRows(tile, operands, place);
   if (tile.finish && place.panel == (operands.fromLast ? 0 : panels_.count - 1)) return nextRows(tile, operands, place);
   return tile.finish ? nextPanel(tile, operands, place) : nextPart(tile, place);

@@ -15,6 +15,7 @@
 // first, in each row of A and in each panel of B.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -78,8 +79,8 @@ struct GemmTile {
   bool accumulate;  // C holds the sum of earlier parts of K
   bool finish;      // the last part: bias, residual, activation
   const Epilogue* epilogue;
-  const float* bias;      // NULL = none
-  const float* residual;  // NULL = none
+  const float* bias;  // NULL = none
+  const float* residual = nullptr;
   int64_t ldr;
   const float* ahead;  // memory to prefetch to L2,
   int64_t aheadStep;   // this many floats per k
@@ -143,7 +144,7 @@ struct GemmTable {
   // [rows - 1][half vectors of columns - 1]
   GemmTileFunction tiles[kMaxTileRows][6];
   GemmTileFunction tile(int64_t rows, int64_t columns) const {
-    return anyTile ? anyTile : tiles[rows - 1][(2 * columns + lanes - 1) / lanes - 1];
+    return anyTile ? anyTile : tiles[rows - 1][(2 * columns - 1) >> std::countr_zero(static_cast<unsigned>(lanes))];
   }
   // Packs rows [begin, end) of B, all columns, into `packed` (which starts at row 0).
   void (*pack)(const PackSource& source, int64_t begin, int64_t end, float* packed);
@@ -320,7 +321,10 @@ class Gemm {
   WorkVector<GemmOffsets> batch_;
   Panels panels_;
   int64_t tiles_, tileRows_, tallTiles_;  // the first tallTiles_ tiles have one row more than tileRows_
-  int64_t blockTiles_;                    // of one task, at most
+  // K is split so that a panel stays in the first cache: into whole taps if one is small enough, else into parts of
+  // one.
+  int64_t tapPart_, depthPart_, depthParts_;
+  int64_t blockTiles_;  // of one task, at most
   int64_t rowBlocks_, panelBlocks_;
   int64_t sharedProblems_;  // products of the batch per task if their rows are found by a function
   size_t tableBytes_;

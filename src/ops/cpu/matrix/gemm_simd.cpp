@@ -101,6 +101,7 @@ struct Tile {
       const float* a[kRows];
       MAX_UNROLL for (int i = 0; i < kRows; ++i) a[i] = rows[i] + t.rowOffset;
       const int64_t stride = t.bStride, aheadStep = t.aheadStep;
+      const bool looksAhead = kRows > 1 || t.depth * stride > kDistance<kRows>;  // not past all of a small B
       int64_t k = 0;
       if constexpr (kRows > 1 && kSteps > 1)
         for (; k + kSteps <= t.depth; k += kSteps, ahead += kSteps * aheadStep) {
@@ -111,7 +112,9 @@ struct Tile {
         }
       for (; k < t.depth; ++k, b += stride, ahead += aheadStep) {
         if constexpr (kRows > 1) __builtin_prefetch(ahead, 0, 2);
-        MAX_UNROLL for (int j = 0; j < kVectors; ++j) __builtin_prefetch(b + kDistance<kRows> + j * kLanes, 0, 3);
+        if (looksAhead) {
+          MAX_UNROLL for (int j = 0; j < kVectors; ++j) __builtin_prefetch(b + kDistance<kRows> + j * kLanes, 0, 3);
+        }
         step(a, k, b);
       }
     }
