@@ -89,10 +89,11 @@ void BorderedRows::addSlice(const float* x, int64_t slice, int64_t top, int64_t 
                             Segment& segment) const {
   const int64_t last = std::min(top + shape_.kernel[1], shape_.in[1]);
   int64_t& next = copies.next[static_cast<size_t>(tap)];
-  for (int64_t h = std::max<int64_t>(top, 0); h < last; ++h) {
+  int64_t h = std::max<int64_t>(top, 0);
+  for (int64_t place = h % shape_.kernel[1]; h < last; ++h, place = place + 1 < shape_.kernel[1] ? place + 1 : 0) {
     const int64_t number = slice * shape_.in[1] + h;
     const float* from = x + number * shape_.in[2] * inputFloats_;
-    float* copy = copies.memory + (tap * shape_.kernel[1] + h % shape_.kernel[1]) * copyFloats_;
+    float* copy = copies.memory + (tap * shape_.kernel[1] + place) * copyFloats_;
     if (copies_ && number >= next) {
       const int64_t count = (segment.pixels - 1) * shape_.stride[2] + shape_.kernel[2];
       planeFloats_ > 0 ? copyPlanes(from, first, count, copy) : copyRow(from, first, count, copy);
@@ -103,21 +104,23 @@ void BorderedRows::addSlice(const float* x, int64_t slice, int64_t top, int64_t 
   }
 }
 
-BorderedRows::Segment BorderedRows::find(const float* x, int64_t task, int64_t segments, Copies& copies) const {
-  const int64_t h = task % shape_.out[1], strip = task / shape_.out[1];
-  const int64_t outSlice = strip / segments, column = strip % segments, width = shape_.out[2];
+BorderedRows::Strip BorderedRows::stripAt(int64_t index, int64_t segments) const {
+  const int64_t slice = index / segments, column = index % segments, width = shape_.out[2];
   const int64_t begin = column * width / segments, end = (column + 1) * width / segments;
-  if (strip != copies.strip) copies.next = {};
-  copies.strip = strip;
-  const int64_t front = outSlice % shape_.out[0] * shape_.stride[0] - shape_.before[0];
-  const int64_t top = h * shape_.stride[1] - shape_.before[1], first = begin * shape_.stride[2] - shape_.before[2];
+  const int64_t front = slice % shape_.out[0] * shape_.stride[0] - shape_.before[0];
+  return {begin, end - begin, slice, slice / shape_.out[0] * shape_.in[0], front};
+}
+
+BorderedRows::Segment BorderedRows::find(const float* x, const Strip& strip, int64_t h, Copies& copies) const {
+  const int64_t top = h * shape_.stride[1] - shape_.before[1];
+  const int64_t first = strip.begin * shape_.stride[2] - shape_.before[2];
   Segment segment;
-  segment.begin = (outSlice * shape_.out[1] + h) * width + begin;
-  segment.pixels = end - begin;
+  segment.begin = (strip.slice * shape_.out[1] + h) * shape_.out[2] + strip.begin;
+  segment.pixels = strip.pixels;
   for (int64_t tap = 0; tap < shape_.kernel[0]; ++tap) {
-    const int64_t slice = front + tap;
+    const int64_t slice = strip.front + tap;
     if (slice < 0 || slice >= shape_.in[0]) continue;
-    addSlice(x, outSlice / shape_.out[0] * shape_.in[0] + slice, top, tap, first, copies, segment);
+    addSlice(x, strip.image + slice, top, tap, first, copies, segment);
   }
   return segment;
 }

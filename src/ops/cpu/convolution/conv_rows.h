@@ -41,25 +41,37 @@ class BorderedRows {
     const int64_t rows = shape_.out[2] > 0 ? shape_.images * shape_.out[0] * shape_.out[1] : 0;
     const int lanes = rows * stepsPerRow < 50'000 ? 1 : context.lanes;
     const int64_t segments = segmentsFor(rows, lanes), tasks = rows * segments;
+    const int64_t steps = stepsPerRow / segments;
     parallelFor(lanes, tasks, std::max<int64_t>(1, tasks / (lanes * 8)), [&](int64_t begin, int64_t end, int lane) {
       std::byte* memory = context.scratch + lane * laneBytes;
-      Copies copies{reinterpret_cast<float*>(memory), -1, {}};
-      for (int64_t task = begin; task < end; ++task) {
-        body(find(context.in<float>(0), task, segments, copies), memory);
-        passWork(stepsPerRow / segments);
+      Copies copies{reinterpret_cast<float*>(memory), {}};
+      // A division takes as long as a short row: there is one for each strip.
+      for (int64_t task = begin; task < end;) {
+        const Strip strip = stripAt(task / shape_.out[1], segments);
+        copies.next = {};
+        for (int64_t h = task % shape_.out[1]; h < shape_.out[1] && task < end; ++h, ++task) {
+          body(find(context.in<float>(0), strip, h, copies), memory);
+          passWork(steps);
+        }
       }
     });
   }
 
  private:
+  // Segments below each other.
+  struct Strip {
+    int64_t begin, pixels;  // of a row of the output
+    int64_t slice;          // of the output, counted over all images
+    int64_t image, front;   // the first slice of the input that the image has, and that the strip reads, if it exists
+  };
   struct Copies {
     float* memory;
-    int64_t strip;                    // segments below each other
     std::array<int64_t, kMost> next;  // for each tap of the first axis: the first row, over all images, not copied
   };
 
   int64_t segmentsFor(int64_t rows, int lanes) const;
-  Segment find(const float* x, int64_t task, int64_t segments, Copies& copies) const;
+  Strip stripAt(int64_t index, int64_t segments) const;
+  Segment find(const float* x, const Strip& strip, int64_t h, Copies& copies) const;
   void addSlice(const float* x, int64_t slice, int64_t top, int64_t tap, int64_t first, Copies& copies,
                 Segment& segment) const;
   void copyRow(const float* from, int64_t first, int64_t count, float* to) const;

@@ -291,7 +291,10 @@ class StemOp final : public BorderedRowsOp {
 }  // namespace
 
 StemWeights::StemWeights(const StemTable& table, const Tensor& weights)
-    : lanes_(table.lanes), blockFilters_(table.blockFilters), filters_(weights.shape()[0]) {
+    : lanes_(table.lanes),
+      blockFilters_(table.blockFilters),
+      filters_(weights.shape()[0]),
+      lastFilters_(alignUp(filters_ % std::max<int64_t>(blockFilters_, 1), lanes_)) {
   const Shape& shape = weights.shape();
   const int64_t channels = shape[1], width = shape[shape.rank() - 1], taps = shape.product(2, shape.rank());
   kernelRows_ = taps / width;
@@ -311,7 +314,7 @@ StemWeights::StemWeights(const StemTable& table, const Tensor& weights)
 }
 
 const float* StemWeights::row(int64_t filter, int64_t kernelRow) const {
-  const int64_t padded = alignUp(std::min(blockFilters_, filters_ - filter), lanes_);
+  const int64_t padded = filter + blockFilters_ <= filters_ ? blockFilters_ : lastFilters_;
   return values_->as<float>() + filter * kernelRows_ * rowTaps_ + kernelRow * rowTaps_ * padded;
 }
 

@@ -47,7 +47,9 @@ class StemWeights : public Prepared {
   const float* row(int64_t filter, int64_t kernelRow) const;
 
  private:
-  int64_t lanes_, blockFilters_, filters_, kernelRows_, rowTaps_;
+  int64_t lanes_, blockFilters_, filters_;
+  int64_t lastFilters_;  // of the last block, padded, if it is smaller
+  int64_t kernelRows_, rowTaps_;
   Ref<Tensor> values_;
 };
 

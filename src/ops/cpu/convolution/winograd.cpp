@@ -114,6 +114,11 @@ class WinogradOp : public OpKernel {
   struct Range {
     int64_t begin, end;
   };
+  // How the product of a panel and each value is cut.
+  struct Cuts {
+    int64_t calls, rows, rest;   // of tiles' products: each has `rows`, and as many as `rest` of them one more
+    int64_t part, aheadColumns;  // of the depth; of the next value's panel, for each call
+  };
   // A lane's scratch memory.
   struct Lane {
     const float** rows;  // of the transformed input, of each tile of the block
@@ -124,13 +129,15 @@ class WinogradOp : public OpKernel {
   void chooseBlocks(int lanes);
   Lane laneAt(std::byte* scratch, int lane) const;
   Tile tileAt(int64_t index) const;
+  void advance(Tile& tile) const;
   void runTask(const OpContext& context, int64_t task, const Lane& lane) const;
   // The input's frame that an output's frame reads for frame `tap` of the filters, counted over all images; -1 = none.
   int64_t frameOf(int64_t frame, int64_t tap) const;
   Range tapsOf(int64_t firstTile, int64_t tiles) const;
   void readTile(const void* x, const Tile& tile, int64_t frame, float* to) const;
   void multiply(int64_t panel, int64_t tiles, Range depth, const Lane& lane, WorkCounter& work) const;
-  void multiplyValue(int64_t value, int64_t panel, int64_t tiles, Range depth, const Lane& lane) const;
+  Cuts cutsOf(int64_t panel, int64_t tiles, Range depth) const;
+  void multiplyValue(int64_t value, int64_t panel, const Cuts& cuts, Range depth, const Lane& lane) const;
   void writeTile(const OpContext& context, const Tile& tile, int64_t panel, const float* products, float* pixels) const;
   static void addRow(const RowAddends& row, int64_t columns, float* values);
   // Values are apart by an odd number of cache lines: else they would all fall into one set of the first cache.
@@ -220,6 +227,17 @@ WinogradOp::Tile WinogradOp::tileAt(int64_t index) const {
   return {index / tilesAcross_ / tilesDown_, index / tilesAcross_ % tilesDown_ * side_, index % tilesAcross_ * side_};
 }
 
+// To the next one, without divisions.
+void WinogradOp::advance(Tile& tile) const {
+  tile.column += side_;
+  if (tile.column < shape_.out[2]) return;
+  tile.column = 0;
+  tile.row += side_;
+  if (tile.row < shape_.out[1]) return;
+  tile.row = 0;
+  ++tile.frame;
+}
+
 void WinogradOp::run(const OpContext& context) const {
   const int used = std::min(context.lanes, lanes_);
   parallelFor(used, blocks_ * panelBlocks_, 1, [&](int64_t begin, int64_t end, int lane) {
@@ -231,9 +249,10 @@ void WinogradOp::runTask(const OpContext& context, int64_t task, const Lane& lan
   const int64_t first = task % blocks_ * blockTiles_, tiles = std::min(blockTiles_, tiles_ - first);
   const int64_t panel0 = task / blocks_ * blockPanels_, panel1 = std::min(panel0 + blockPanels_, panels_.count);
   const Range taps = tapsOf(first, tiles), depth{taps.begin * shape_.channels, taps.end * shape_.channels};
+  const Tile firstTile = tileAt(first);
+  Tile tile = firstTile;
   WorkCounter work;
-  for (int64_t i = 0; i < tiles; ++i) {
-    const Tile tile = tileAt(first + i);
+  for (int64_t i = 0; i < tiles; ++i, advance(tile)) {
     float* to = lane.values + i * depth_;
     lane.rows[i] = to;
     for (int64_t tap = taps.begin; tap < taps.end; ++tap, work.pass(values_ * shape_.channels / 4))
@@ -241,8 +260,9 @@ void WinogradOp::runTask(const OpContext& context, int64_t task, const Lane& lan
   }
   for (int64_t panel = panel0; panel < panel1; ++panel) {
     multiply(panel, tiles, depth, lane, work);
-    for (int64_t i = 0; i < tiles; ++i, work.pass(values_ * panels_.width(panel) / 4))
-      writeTile(context, tileAt(first + i), panel, lane.products + i * panels_.width(panel), lane.pixels);
+    tile = firstTile;
+    for (int64_t i = 0; i < tiles; ++i, advance(tile), work.pass(values_ * panels_.width(panel) / 4))
+      writeTile(context, tile, panel, lane.products + i * panels_.width(panel), lane.pixels);
   }
 }
 
@@ -290,33 +310,40 @@ void WinogradOp::readTile(const void* x, const Tile& tile, int64_t frame, float*
 
 void WinogradOp::multiply(int64_t panel, int64_t tiles, Range depth, const Lane& lane, WorkCounter& work) const {
   const int64_t steps = kStepsPerRow * (depth.end - depth.begin) * tiles / gemm_->tileRows;
-  for (int64_t value = 0; value < values_; ++value, work.pass(steps)) multiplyValue(value, panel, tiles, depth, lane);
+  const Cuts cuts = cutsOf(panel, tiles, depth);
+  for (int64_t value = 0; value < values_; ++value, work.pass(steps)) multiplyValue(value, panel, cuts, depth, lane);
 }
 
-void WinogradOp::multiplyValue(int64_t value, int64_t panel, int64_t tiles, Range depth, const Lane& lane) const {
-  const int64_t width = panels_.width(panel), count = depth.end - depth.begin;
-  const int64_t calls = ceilDiv(tiles, gemm_->tileRows), parts = ceilDiv(count, gemm_->kBlock);
-  const int64_t part = ceilDiv(count, parts), offset = panels_.begin(panel) * depth_;
+WinogradOp::Cuts WinogradOp::cutsOf(int64_t panel, int64_t tiles, Range depth) const {
+  const int64_t count = depth.end - depth.begin, calls = ceilDiv(tiles, gemm_->tileRows);
+  const int64_t parts = ceilDiv(count, gemm_->kBlock);
+  return {calls, tiles / calls, tiles % calls, ceilDiv(count, parts), ceilDiv(panels_.width(panel), calls)};
+}
+
+void WinogradOp::multiplyValue(int64_t value, int64_t panel, const Cuts& cuts, Range depth, const Lane& lane) const {
+  const int64_t width = panels_.width(panel), offset = panels_.begin(panel) * depth_;
   const bool isLast = value + 1 == values_;
   GemmTile tile{};
   tile.taps = 1;
   tile.bStride = tile.ldc = width;
   tile.columns = columnsOf(panel);
   tile.epilogue = &epilogue_;
-  tile.aheadStep = ceilDiv(width, calls);
-  for (int64_t first = depth.begin; first < depth.end; first += part) {
+  tile.aheadStep = cuts.aheadColumns;
+  for (int64_t first = depth.begin; first < depth.end; first += cuts.part) {
     tile.rowOffset = value * valueStep(depth_) + first;
-    tile.depth = std::min(part, depth.end - first);
+    tile.depth = std::min(cuts.part, depth.end - first);
     tile.accumulate = first > depth.begin;
     tile.b = weights_->matrix(value) + offset + first * width;
     // The next value's panel, or the first of the next panel.
     const float* next = weights_->matrix(isLast ? 0 : value + 1) + offset + (isLast ? width * depth_ : 0);
-    for (int64_t call = 0; call < calls; ++call) {
-      const int64_t begin = call * tiles / calls, rows = (call + 1) * tiles / calls - begin;
+    int64_t begin = 0;
+    for (int64_t call = 0; call < cuts.calls; ++call) {
+      const int64_t rows = cuts.rows + (call < cuts.rest ? 1 : 0);
       tile.rows = lane.rows + begin;
       tile.c = lane.products + value * productStep() + begin * width;
       tile.ahead = next + first * width + call * tile.aheadStep * tile.depth;
       gemm_->tile(rows, tile.columns)(tile);
+      begin += rows;
     }
   }
 }
