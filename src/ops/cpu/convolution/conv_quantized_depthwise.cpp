@@ -39,14 +39,15 @@ class DepthwiseFilters final : public Prepared {
         input_(input),
         paired_(paired) {
     sums_ = Tensor::allocate(DType::Int32, {channels_});
-    const Centred values(weights, zeros);
+    const WorkVector<int16_t> values = centred(weights, zerosOf(zeros));
     isQuads_ = allowsQuads;
     WorkCounter work;
     for (int64_t c = 0; c < channels_; ++c, work.pass(taps_)) {
       int32_t sum = 0;
-      for (int64_t i = c * taps_; i < (c + 1) * taps_; ++i) {
-        sum += values[i];
-        isQuads_ &= values[i] == static_cast<int8_t>(values[i]);
+      for (int64_t i = 0; i < taps_; ++i) {
+        const int16_t value = values[static_cast<size_t>(c * taps_ + i)];
+        sum += value;
+        isQuads_ &= value == static_cast<int8_t>(value);
       }
       static_cast<int32_t*>(sums_->mutableData())[c] = sum;
     }
@@ -96,25 +97,26 @@ class DepthwiseFilters final : public Prepared {
   }
 
  private:
-  struct Centred {
-    ZeroPoints values, zeros;
-    int64_t taps;
-    Centred(const Tensor& weights, const Tensor* points)
-        : values{weights.data(), weights.dtype() == DType::Int8, weights.count()},
-          zeros(zerosOf(points)),
-          taps(weights.count() / weights.shape()[0]) {}
-    int32_t operator[](int64_t i) const { return values[i] - zeros[i / taps]; }
-  };
+  // The weights without their zero points.
+  WorkVector<int16_t> centred(const Tensor& weights, const ZeroPoints& zeros) const {
+    const ZeroPoints elements{weights.data(), weights.dtype() == DType::Int8, weights.count()};
+    WorkVector<int16_t> values(static_cast<size_t>(channels_ * taps_));
+    WorkCounter work;
+    for (int64_t c = 0, i = 0; c < channels_; ++c, work.pass(taps_))
+      for (const int32_t zero = zeros[c]; i < (c + 1) * taps_; ++i)
+        values[static_cast<size_t>(i)] = static_cast<int16_t>(elements[i] - zero);
+    return values;
+  }
 
-  void fillPairs(const Centred& values) {
+  void fillPairs(const WorkVector<int16_t>& values) {
     auto* to = allocate<int16_t>(DType::Int16, steps() * channels_ * 2);
     WorkCounter work;
     for (int64_t c = 0; c < channels_; ++c, work.pass(taps_))
       for (int64_t tap = 0; tap < taps_; ++tap)
-        to[(tap / 2 * channels_ + c) * 2 + tap % 2] = static_cast<int16_t>(values[c * taps_ + tap]);
+        to[(tap / 2 * channels_ + c) * 2 + tap % 2] = values[static_cast<size_t>(c * taps_ + tap)];
   }
 
-  void fillQuads(const Centred& values) {
+  void fillQuads(const WorkVector<int16_t>& values) {
     const int64_t pixels = isPaired() ? 2 : 1, each = steps() * pixels;
     auto* to = allocate<int8_t>(DType::Int8, places() * each * 4);
     WorkCounter work;
@@ -124,7 +126,7 @@ class DepthwiseFilters final : public Prepared {
         for (int64_t i = 0; i < 4; ++i)
           if (const int64_t from = tap(vector / pixels, i, vector % pixels); from >= 0)
             to[((place / kPlaces * each + vector) * kPlaces + place % kPlaces) * 4 + i] =
-                static_cast<int8_t>(values[c * taps_ + from]);
+                static_cast<int8_t>(values[static_cast<size_t>(c * taps_ + from)]);
       work.pass(each * 4);
     });
   }

@@ -221,7 +221,7 @@ bool hasCount(const OpRequest& request, size_t input, int64_t count) {
 }
 
 int32_t ZeroPoints::operator[](int64_t i) const {
-  return data ? elementAt(data, isSigned, count == 1 ? 0 : i % count) : 0;
+  return data ? elementAt(data, isSigned, count == 1 ? 0 : i < count ? i : i % count) : 0;
 }
 
 bool ZeroPoints::areAll(int32_t value) const {
