@@ -374,7 +374,7 @@ void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const Place& p
   tile.bias = bias;
   tile.taps = tile.depth = 0;
   tile.accumulate = tile.finish = true;
-  runTiles(tile, operands, place, place.pointers, {tile.b, tile.b, 0, 0});
+  runTiles(tile, operands, place, place.pointers, nothingAhead(place));
 }
 
 void Gemm::addPart(const GemmTile& tile, const float* c, int64_t rows, double* sums) const {
@@ -391,7 +391,7 @@ void Gemm::addPart(const GemmTile& tile, const float* c, int64_t rows, double* s
 
 // The first panel's tiles wait for rows, which the others find in the second cache.
 Gemm::Ahead Gemm::aheadOf(const GemmTile& tile, const GemmOperands& operands, const Place& place) const {
-  if (rows_ == 1 && !table_->anyTile) return {place.b, place.b, 0, 0};  // a vector kernel waits for B alone
+  if (rows_ == 1 && !table_->anyTile) return nothingAhead(place);  // a vector kernel waits for B alone
   if (place.isFirst && !tile.accumulate && prefetchesRows(operands)) return ownRows(tile, operands, place);
   if (tile.finish && place.panel == (operands.fromLast ? 0 : panels_.count - 1)) return nextRows(tile, operands, place);
   return tile.finish ? nextPanel(tile, operands, place) : nextPart(tile, place);
@@ -425,12 +425,12 @@ Gemm::Ahead Gemm::aheadIn(const float* from, int64_t floats, const GemmTile& til
 Gemm::Ahead Gemm::nextPart(const GemmTile& tile, const Place& place) const {
   const float* from = tile.b + tile.taps * tile.depth * tile.bStride;
   const int64_t rest = taps_ * depth_ * tile.bStride - (from - place.b);
-  if (rest <= 0) return {place.b, place.b, 0, 0};
+  if (rest <= 0) return nothingAhead(place);
   return aheadIn(from, std::min<int64_t>(rest, from - tile.b), tile, place.tile1 - place.tile0);
 }
 
 Gemm::Ahead Gemm::nextPanel(const GemmTile& tile, const GemmOperands& operands, const Place& place) const {
-  if (operands.ldb) return {place.b, place.b, 0, 0};
+  if (operands.ldb) return nothingAhead(place);
   const int64_t floats = taps_ * depth_ * table_->parts * tile.bStride;
   const float* next = operands.fromLast ? place.b - floats : place.b + floats;
   return aheadIn(next, tile.taps * tile.depth * tile.bStride, tile, place.tile1 - place.tile0);

@@ -300,6 +300,7 @@ class Gemm {
   int64_t rowOffsetOf(const GemmOffsets& at) const { return ownsRows() ? 0 : at.a; }
   bool prefetchesRows(const GemmOperands& operands) const;
   Ahead aheadOf(const GemmTile& tile, const GemmOperands& operands, const Place& place) const;
+  static Ahead nothingAhead(const Place& place) { return {place.b, place.b, 0, 0}; }
   static Ahead aheadIn(const float* from, int64_t floats, const GemmTile& tile, int64_t tiles);
   Ahead nextPart(const GemmTile& tile, const Place& place) const;
   Ahead nextPanel(const GemmTile& tile, const GemmOperands& operands, const Place& place) const;

@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "base/align.h"
 #include "base/interrupt_point.h"
 #include "base/work_vector.h"
 #include "graph/readers/windows.h"
@@ -27,22 +28,20 @@ struct Axis {
   // The taps of the window at `position` that are in [low, high) of the input.
   int64_t firstTap(int64_t position, int64_t low) const {
     const int64_t missing = low - start(position);
-    return missing > 0 ? tapsIn(missing) : 0;
+    return missing > 0 ? ceilDiv(missing, dilation) : 0;
   }
   int64_t tapsWithin(int64_t position, int64_t low, int64_t high) const {
     const int64_t room = high - start(position);
-    const int64_t end = room > 0 ? std::min(kernel, tapsIn(room)) : 0;
+    const int64_t end = room > 0 ? std::min(kernel, ceilDiv(room, dilation)) : 0;
     return std::max<int64_t>(0, end - firstTap(position, low));
   }
-  // A division takes as long as some pixels.
-  int64_t tapsIn(int64_t room) const { return dilation == 1 ? room : (room + dilation - 1) / dilation; }
   int64_t start(int64_t position) const { return position * stride - padBegin; }
   int64_t seen(int64_t position) const { return tapsWithin(position, 0, input); }
   int64_t seenWithPads(int64_t position) const { return tapsWithin(position, -padBegin, input + padEnd); }
   // The positions before this one have all taps inside, from the first on that does not begin in the padding.
   int64_t insideEnd() const {
     const int64_t room = input - 1 - (kernel - 1) * dilation + padBegin;
-    return room < 0 ? 0 : std::min(output, room / stride + 1);
+    return room < 0 ? 0 : std::min(output, quotient(room, stride) + 1);
   }
 };
 
@@ -71,29 +70,21 @@ class PoolOp final : public OpKernel {
     const readers::Pool pool = poolOf(request);
     includePads_ = pool.includesPads;
     readAxes(request, pool, 1, axes_);
-    insideEnd_ = axes_[2].insideEnd();
     grain_ = grainOf(kElementsPerPart, {axes_[2].output, channels_, pool.windows.taps()});
     mostPixels_ = grainOf(kElementsPerPart, {channels_, pool.windows.taps()});
   }
 
   void run(const OpContext& context) const override {
     context.parallelFor(batch_ * axes_[0].output * axes_[1].output, grain_, [&](int64_t begin, int64_t end, int) {
-      int64_t row = begin % axes_[1].output, plane = begin / axes_[1].output % axes_[0].output;
-      int64_t image = begin / axes_[1].output / axes_[0].output;
-      for (int64_t line = begin; line < end; ++line) {
-        runLine(context, line, image, plane, row);
-        if (++row < axes_[1].output) continue;
-        row = 0;
-        if (++plane < axes_[0].output) continue;
-        plane = 0;
-        ++image;
-      }
+      for (int64_t line = begin; line < end; ++line) runLine(context, line);
     });
   }
 
  private:
   // The output pixels along the last spatial axis.
-  void runLine(const OpContext& context, int64_t line, int64_t image, int64_t plane, int64_t row) const {
+  void runLine(const OpContext& context, int64_t line) const {
+    const int64_t slice = quotient(line, axes_[1].output), row = line - slice * axes_[1].output;
+    const int64_t image = quotient(slice, axes_[0].output), plane = slice - image * axes_[0].output;
     const int64_t lineSize = axes_[2].input * channels_, planeSize = axes_[1].input * lineSize;
     const T* x = context.in<T>(0) + image * axes_[0].input * planeSize;
     T* y = context.out<T>() + line * axes_[2].output * channels_;
@@ -109,8 +100,9 @@ class PoolOp final : public OpKernel {
 
   // How many pixels from this one on have windows of one size, a number of them that is soon computed.
   int64_t runFrom(int64_t column) const {
-    if (axes_[2].start(column) < 0) return 1;
-    return std::clamp<int64_t>(insideEnd_ - column, 1, mostPixels_);
+    const Axis& axis = axes_[2];
+    if (axis.start(column) < 0) return 1;
+    return std::clamp<int64_t>(axis.insideEnd() - column, 1, mostPixels_);
   }
 
   void pixels(const T* x, const int64_t (&sizes)[3], const int64_t (&position)[3], int64_t count, T* y) const {
@@ -152,7 +144,6 @@ class PoolOp final : public OpKernel {
   const PoolTable& table_;
   bool includePads_ = false;
   int64_t batch_, channels_, grain_ = 1, mostPixels_ = 1;
-  int64_t insideEnd_ = 0;  // of the last spatial axis
   Axis axes_[3];
 };
 
