@@ -39,12 +39,25 @@ constexpr bool kHasHalves = true;
 constexpr int kSteps = 1;  // of k in one turn of the loop
 #else
 constexpr int kTileRows = 6, kPanelVectors = 2;
-constexpr int64_t kKBlock = 384;
+constexpr int64_t kKBlock = 256;  // a panel of B of 16 KB stays in the first cache, beside rows of A
 constexpr int64_t kPrefetch = 256;
 constexpr bool kHasHalves = false;
 // Beside the 12 products of a step, counters and prefetches would be a third of the operations; the chip sees B coming.
 constexpr int kSteps = 4;
 #endif
+
+// Adds a * b to the sum. `kPinned`: in the sum's own register; GCC lets the results of unrolled steps take others,
+// which costs copies and, where there are 16, spills.
+template <bool kPinned, class Vector>
+HWY_INLINE void addProduct(Vector a, Vector b, Vector& sum) {
+#if HWY_TARGET == HWY_AVX2 && HWY_COMPILER_GCC_ACTUAL
+  if constexpr (kPinned) {
+    __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum.raw) : "x"(a.raw), "x"(b.raw));
+    return;
+  }
+#endif
+  sum = hn::MulAdd(a, b, sum);
+}
 
 constexpr int kLineFloats = 16;  // a line of the caches
 
@@ -127,8 +140,8 @@ struct Tile {
     if constexpr (kHalf) halfColumn = hn::LoadU(HalfD(), b + kWhole * kLanes);
     MAX_UNROLL for (int i = 0; i < kRows; ++i) {
       const V value = hn::Set(D(), a[i][k]);
-      MAX_UNROLL for (int j = 0; j < kWhole; ++j) sum[i][j] = hn::MulAdd(value, columns[j], sum[i][j]);
-      if constexpr (kHalf) half[i] = hn::MulAdd(hn::LowerHalf(HalfD(), value), halfColumn, half[i]);
+      MAX_UNROLL for (int j = 0; j < kWhole; ++j) addProduct<(kRows > 1)>(value, columns[j], sum[i][j]);
+      if constexpr (kHalf) addProduct<(kRows > 1)>(hn::LowerHalf(HalfD(), value), halfColumn, half[i]);
     }
   }
 
