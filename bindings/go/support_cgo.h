@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the calls in raw_cgo.h share, and what is done in C so that one crossing is enough. */
+/* What the calls in raw_cgo_*.go share, and what is done in C so that one crossing is enough. */
 #ifndef MAX_GO_SUPPORT_CGO_H
 #define MAX_GO_SUPPORT_CGO_H
 

@@ -29,6 +29,7 @@
     non_camel_case_types,
     non_snake_case,
     non_upper_case_globals,
+    unused_imports,
     rustdoc::all,
     clippy::all,
     clippy::pedantic
