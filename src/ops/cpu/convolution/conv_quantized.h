@@ -31,13 +31,14 @@ using DepthwiseBytesFunction = void (*)(const DepthwiseBytes& pixel);
 DepthwiseBytesFunction depthwiseBytesFunction();  // of cpuTarget()
 
 // 8-bit results of a run of output pixels, with weights of 8 bits, four taps at a time. Of pixel p, tap t is
-// columns[offsets[t] + p * pixelStep]. Where four columns serve two neighbouring pixels, `isPaired`, weights are
-// [step][2][64][4], for the first and the second; else [step][64][4]. There are as many for each block of channels.
+// columns[offsets[t] + p * pixelStep]. Where four columns, which lie one after the other then, serve several
+// neighbouring pixels, weights are [step][sharing][64][4], for one pixel after the other; else [step][64][4]. There are
+// as many for each block of channels.
 struct DepthwiseQuads {
   const uint8_t* const* columns;
   const int64_t* offsets;  // [steps][4]
   int64_t steps;
-  bool isPaired;
+  int64_t sharing;  // 1, 2 or 4 pixels
   int64_t pixels, pixelStep;
   const int8_t* weights;
   int64_t channels;

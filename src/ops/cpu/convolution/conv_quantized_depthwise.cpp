@@ -2,6 +2,7 @@
 // Depthwise convolutions of 8-bit integers add up taps, with vectors along channels.
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/align.h"
 #include "base/checked.h"
@@ -15,29 +16,30 @@ namespace max {
 
 namespace {
 
-// Four columns of an image at a time, where two neighbouring output pixels share most of them.
-struct PairedColumns {
-  int64_t width = 0, quads = 0;  // taps and quads of a kernel row; 0 = pixels do not share columns
+// Four columns of an image at a time, whose quads two or four neighbouring output pixels share.
+struct SharedColumns {
+  int64_t width, quads;  // taps and quads of a kernel row
+  int64_t pixels = 1;    // 1 = they share none
 
-  PairedColumns(const Attributes& attributes, const Shape& weights) {
+  SharedColumns(const Attributes& attributes, const Shape& weights)
+      : width(weights[weights.rank() - 1]), quads(quadsOf(width)) {
     const auto windows = readers::readWindows(attributes, weights.dims().subspan(2)).axes;
-    if (windows.empty() || windows.back().stride != 1 || windows.back().dilation != 1 || windows.back().size == 1)
-      return;
-    width = windows.back().size;
-    quads = (width + 1 + 3) / 4;
+    if (windows.empty() || windows.back().stride != 1 || windows.back().dilation != 1 || width == 1) return;
+    pixels = width + 3 <= 4 * quads ? 4 : 2;
   }
-  explicit operator bool() const { return width > 0; }
+  // That two pixels need at least.
+  static int64_t quadsOf(int64_t width) { return (width + 1 + 3) / 4; }
 };
 
 // Filters of one channel each, zero points subtracted, and their sums: [pairs of taps][channels][2] in 16 bits, or, if
 // all fit into 8 bits, as DepthwiseQuads says.
 class DepthwiseFilters final : public Prepared {
  public:
-  DepthwiseFilters(const Tensor& weights, const Tensor* zeros, size_t input, bool allowsQuads, PairedColumns paired)
+  DepthwiseFilters(const Tensor& weights, const Tensor* zeros, size_t input, bool allowsQuads, SharedColumns shared)
       : channels_(weights.shape()[0]),
         taps_(weights.shape().product(2, weights.shape().rank())),
         input_(input),
-        paired_(paired) {
+        shared_(shared) {
     sums_ = Tensor::allocate(DType::Int32, {channels_});
     const WorkVector<int16_t> values = centred(weights, zerosOf(zeros));
     isQuads_ = allowsQuads;
@@ -59,17 +61,24 @@ class DepthwiseFilters final : public Prepared {
   size_t bytes() const override { return values_->bytes() + sums_->bytes(); }
   bool replaces(size_t input) const override { return input == input_; }
   bool isQuads() const { return isQuads_; }
-  bool isPaired() const { return isQuads_ && paired_; }
+  // That share columns.
+  int64_t pixels() const { return isQuads_ ? shared_.pixels : 1; }
   // Of taps that are computed together.
   int64_t together() const { return isQuads_ ? 4 : 2; }
   int64_t steps() const {
-    return isPaired() ? taps_ / paired_.width * paired_.quads : (taps_ + together() - 1) / together();
+    return pixels() > 1 ? taps_ / shared_.width * shared_.quads : (taps_ + together() - 1) / together();
   }
-  // Tap number i of a step for one of two pixels; -1 = none.
+  // Tap number i of a step for one of the pixels; -1 = none.
   int64_t tap(int64_t step, int64_t i, int64_t pixel = 0) const {
-    if (!isPaired()) return step * together() + i < taps_ ? step * together() + i : -1;
-    const int64_t column = step % paired_.quads * 4 + i - pixel;
-    return column >= 0 && column < paired_.width ? step / paired_.quads * paired_.width + column : -1;
+    if (pixels() == 1) return step * together() + i < taps_ ? step * together() + i : -1;
+    const int64_t column = step % shared_.quads * 4 + i - pixel;
+    return column >= 0 && column < shared_.width ? step / shared_.quads * shared_.width + column : -1;
+  }
+  // Kernel row and column of a tap, whichever pixel has that one; anything if none has.
+  std::pair<int64_t, int64_t> place(int64_t step, int64_t i) const {
+    if (pixels() > 1) return {step / shared_.quads, step % shared_.quads * 4 + i};
+    const int64_t one = std::max<int64_t>(tap(step, i), 0);
+    return {one / shared_.width, one % shared_.width};
   }
   template <class T>
   const T* values() const {
@@ -117,7 +126,7 @@ class DepthwiseFilters final : public Prepared {
   }
 
   void fillQuads(const WorkVector<int16_t>& values) {
-    const int64_t pixels = isPaired() ? 2 : 1, each = steps() * pixels;
+    const int64_t pixels = this->pixels(), each = steps() * pixels;
     auto* to = allocate<int8_t>(DType::Int8, places() * each * 4);
     WorkCounter work;
     forEachPlace([&](int64_t c, int64_t place) {
@@ -141,7 +150,7 @@ class DepthwiseFilters final : public Prepared {
 
   int64_t channels_, taps_;
   size_t input_;
-  PairedColumns paired_;
+  SharedColumns shared_;
   bool isQuads_;
   Ref<Tensor> values_, sums_;
 };
@@ -156,8 +165,8 @@ class TapColumns {
     const int64_t most = shape.taps() > kFewTaps ? 4 : kMostPixels;
     runs_ = (shape.out[2] + most - 1) / most;
     line_ = std::min(most, shape.out[2]);
-    // The second one of a pair of pixels may not exist.
-    if (shares_) line_ = (line_ - 1) * shape.stride[2] + shape.kernel[2] + 1;
+    // The last pixel reads whole quads, too.
+    if (shares_) line_ = (line_ - 1) * shape.stride[2] + SharedColumns::quadsOf(shape.kernel[2]) * 4;
   }
 
   int64_t rows() const { return shape_.images * shape_.out[0] * shape_.out[1]; }
@@ -277,14 +286,12 @@ class QuantizedDepthwise final : public OpKernel {
 
   // Taps without weights read any column.
   void findOffsets() {
-    const int64_t width = shape_.kernel[2], together = filters_->together();
+    const int64_t together = filters_->together();
     offsets_.resize(static_cast<size_t>(checkedMultiply<int64_t>(steps(), together)));
     for (int64_t step = 0, at = 0; step < steps(); ++step)
       for (int64_t i = 0; i < together; ++i, ++at) {
-        const int64_t first = filters_->tap(step, i), second = filters_->isPaired() ? filters_->tap(step, i, 1) : -1;
-        int64_t& offset = offsets_[static_cast<size_t>(at)];
-        if (first >= 0) offset = columns_.offset(first / width, first % width);
-        if (first < 0 && second >= 0) offset = columns_.offset(second / width, second % width) + 1;
+        const auto [row, column] = filters_->place(step, i);
+        offsets_[static_cast<size_t>(at)] = columns_.offset(row, column);
       }
   }
 
@@ -305,7 +312,7 @@ class QuantizedDepthwise final : public OpKernel {
   void runPixels(const OpContext& context, const Requantization& how, const uint8_t* const* columns, int64_t first,
                  int64_t count, int32_t* sums) const {
     if (filters_->isQuads())
-      return quads_({columns, offsets_.data(), steps(), filters_->isPaired(), count, columns_.pixelStep(),
+      return quads_({columns, offsets_.data(), steps(), filters_->pixels(), count, columns_.pixelStep(),
                      filters_->values<int8_t>(), shape_.channels, operands_.flip(), &how,
                      operands_.residual(context, first * shape_.channels),
                      context.out<uint8_t>() + first * shape_.channels});
@@ -346,7 +353,7 @@ Ref<Prepared> prepareQuantizedDepthwise(const Node& node, const Tensor& weights,
                                         const QuantizedInputs& inputs) {
   const bool allowsQuads = inputs.requantizes() && depthwiseQuadsFunction();
   return makeRef<DepthwiseFilters>(weights, zeros, inputs.w, allowsQuads,
-                                   PairedColumns(node.attributes, weights.shape()));
+                                   SharedColumns(node.attributes, weights.shape()));
 }
 
 bool fitsQuantizedDepthwise(const Prepared& filters) {

@@ -54,10 +54,13 @@ MAX_VNNI inline void addOther(const RequantizationVectors& how, int64_t place, _
       sums);
 }
 
-// One block of channels of all pixels. Each part of a vector belongs to a pixel, or to two that share columns.
-template <int kWidth, bool kPaired, bool kFlips>
+// Bytes of the last kernel row that are prefetched: the others were read for the rows before.
+constexpr int64_t kAhead = 2048;
+
+// One block of channels of all pixels. Each part of a vector belongs to a pixel, or to kEach that share columns.
+template <int kWidth, int kEach, bool kFlips>
 MAX_VNNI void runBlock(const DepthwiseQuads& run, const RequantizationVectors& how, int64_t block, int64_t c) {
-  constexpr int kParts = 64 / kWidth, kEach = kPaired ? 2 : 1;
+  constexpr int kParts = 64 / kWidth;
   const int64_t channels = std::min<int64_t>(kWidth, run.channels);
   const auto exists = static_cast<__mmask16>(channels >= 16 ? 0xffff : (1 << channels) - 1);
   const __m512i flip = _mm512_set1_epi8(static_cast<char>(run.flip));
@@ -68,18 +71,20 @@ MAX_VNNI void runBlock(const DepthwiseQuads& run, const RequantizationVectors& h
     for (int i = 0; i < kParts; ++i)
       columns[i] = run.columns + std::min(pixel + i * kEach, run.pixels - 1) * run.pixelStep;
     __m512i sums[kEach][4];
-#pragma GCC unroll 2
+#pragma GCC unroll 4
     for (int each = 0; each < kEach; ++each)
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) sums[each][i] = _mm512_loadu_si512(bias + 16 * i);
     const int8_t* weights = allWeights;
     for (int64_t step = 0; step < run.steps; ++step) {
       __m512i taps[4];
+      const int64_t* offsets = run.offsets + 4 * step;
 #pragma GCC unroll 4
       for (int i = 0; i < 4; ++i) {
         const uint8_t* from[kParts];
 #pragma GCC unroll 4
-        for (int part = 0; part < kParts; ++part) from[part] = columns[part][run.offsets[4 * step + i]] + c;
+        for (int part = 0; part < kParts; ++part)
+          from[part] = columns[part][kEach > 1 ? offsets[0] + i : offsets[i]] + c;
         taps[i] = load<kWidth>(from, exists);
         if constexpr (kFlips) taps[i] = _mm512_xor_si512(taps[i], flip);
       }
@@ -89,12 +94,20 @@ MAX_VNNI void runBlock(const DepthwiseQuads& run, const RequantizationVectors& h
       const __m512i highLast = _mm512_unpackhi_epi8(taps[2], taps[3]);
       const __m512i words[4] = {_mm512_unpacklo_epi16(lowFirst, lowLast), _mm512_unpackhi_epi16(lowFirst, lowLast),
                                 _mm512_unpacklo_epi16(highFirst, highLast), _mm512_unpackhi_epi16(highFirst, highLast)};
-#pragma GCC unroll 2
+#pragma GCC unroll 4
       for (int each = 0; each < kEach; ++each, weights += 256)
 #pragma GCC unroll 4
         for (int i = 0; i < 4; ++i) sums[each][i] = addProducts(sums[each][i], words[i], weights + 64 * i);
     }
-#pragma GCC unroll 2
+    if constexpr (kEach > 1 && kWidth > 16) {
+#pragma GCC unroll 4
+      for (int part = 0; part < kParts; ++part) {
+        const uint8_t* at = columns[part][run.offsets[4 * run.steps - 4]] + c + kAhead;
+#pragma GCC unroll 4
+        for (int each = 0; each < kEach; ++each) __builtin_prefetch(at + each * run.channels, 0, 3);
+      }
+    }
+#pragma GCC unroll 4
     for (int each = 0; each < kEach; ++each) {
       if (run.other) {
         const uint8_t* from[kParts];
@@ -111,24 +124,30 @@ MAX_VNNI void runBlock(const DepthwiseQuads& run, const RequantizationVectors& h
   }
 }
 
-template <bool kPaired, bool kFlips>
+template <int kEach, bool kFlips>
 MAX_VNNI void runAll(const DepthwiseQuads& run) {
   const RequantizationVectors how(*run.how);
   for (int64_t c = 0, block = 0; c < run.channels; ++block) {
     const ChannelBlock channels(c, run.channels);
     if (channels.width == 64)
-      runBlock<64, kPaired, kFlips>(run, how, block, channels.first);
+      runBlock<64, kEach, kFlips>(run, how, block, channels.first);
     else if (channels.width == 32)
-      runBlock<32, kPaired, kFlips>(run, how, block, channels.first);
+      runBlock<32, kEach, kFlips>(run, how, block, channels.first);
     else
-      runBlock<16, kPaired, kFlips>(run, how, block, channels.first);
+      runBlock<16, kEach, kFlips>(run, how, block, channels.first);
     c = channels.last();
   }
 }
 
 void run(const DepthwiseQuads& run) {
-  if (run.isPaired) return run.flip ? runAll<true, true>(run) : runAll<true, false>(run);
-  return run.flip ? runAll<false, true>(run) : runAll<false, false>(run);
+  switch (run.sharing) {
+    case 4:
+      return run.flip ? runAll<4, true>(run) : runAll<4, false>(run);
+    case 2:
+      return run.flip ? runAll<2, true>(run) : runAll<2, false>(run);
+    default:
+      return run.flip ? runAll<1, true>(run) : runAll<1, false>(run);
+  }
 }
 
 // Word number 0, 1, .. of each group in all lanes of the group.
