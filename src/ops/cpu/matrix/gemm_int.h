@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -103,6 +104,12 @@ struct Requantization {
 
 inline bool mayOverflow(const float* factors, int64_t count) {
   return !std::all_of(factors, factors + count, [](float factor) { return -1 < factor && factor < 1; });
+}
+
+// Whether that may exceed 32 bits, before it is limited. What factors multiply are differences of bytes.
+inline bool mayOverflow(const RequantizedSum& sum) {
+  constexpr float kMost = 1 << 22;
+  return !(std::abs(sum.ownFactor) < kMost && std::abs(sum.otherFactor) < kMost);
 }
 
 struct IntegerGemmTable {

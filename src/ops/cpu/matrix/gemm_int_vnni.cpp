@@ -110,13 +110,13 @@ MAX_VNNI __attribute__((always_inline)) inline void finishPlain(const IntegerTil
   }
 }
 
-// Whether bytes are made of the sums, the bias and other bytes.
+// Whether bytes are made of the sums, the bias and other bytes, with products that fit into 32 bits.
 inline bool addsBytes(const IntegerTile& t) {
-  return t.how && t.how->sum && t.other && !t.reals && !t.columnFactors && !t.sums;
+  return t.how && t.how->sum && t.other && !t.reals && !t.columnFactors && !t.sums && !mayOverflow(*t.how->sum);
 }
 
 // Such bytes of whole rows.
-template <int kRows>
+template <int kRows, bool kOtherIsSigned>
 MAX_VNNI __attribute__((always_inline)) inline void finishWithBytes(const IntegerTile& t,
                                                                     const __m512i (&sums)[kRows][kVectors]) {
   const RequantizationVectors how(*t.how);
@@ -125,10 +125,10 @@ MAX_VNNI __attribute__((always_inline)) inline void finishWithBytes(const Intege
   uint8_t* out = t.out;
 #pragma GCC unroll 16
   for (int i = 0; i < kRows; ++i, out += stride, other += stride) {
-    __m512i numbers[kVectors] = {sums[i][0], sums[i][1], sums[i][2], sums[i][3]};
-    how.sum<kVectors>(
-        numbers, 0,
-        [&](int j) MAX_VNNI { return _mm_loadu_si128(reinterpret_cast<const __m128i*>(other + j * kLanes)); }, numbers);
+    __m512i numbers[kVectors];
+#pragma GCC unroll 4
+    for (int j = 0; j < kVectors; ++j)
+      numbers[j] = how.sumWithBytes<kOtherIsSigned>(sums[i][j], j * kLanes, other + j * kLanes);
     _mm512_storeu_si512(out, inOrder(how.packed(numbers)));
   }
 }
@@ -226,7 +226,7 @@ MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const
   }
   if constexpr (kRows == kTileRows && kUsed == kVectors) {
     if (t.columns == kVectors * kLanes && addsBytes(t)) {
-      finishWithBytes<kRows>(t, sum);
+      t.how->sum->otherIsSigned ? finishWithBytes<kRows, true>(t, sum) : finishWithBytes<kRows, false>(t, sum);
       return ahead;
     }
   }

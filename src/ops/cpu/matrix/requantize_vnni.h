@@ -60,6 +60,7 @@ struct RequantizationVectors : PackedBytes {
   // With a sum: its factors, its upper end without the zero point, and the other operand's zero point.
   __m512 ownFactor{}, otherFactor{}, most{};
   __m512i otherZero{};
+  __m512 otherZeroReal{};
   __m128i flip{};
 
   MAX_VNNI explicit RequantizationVectors(const Requantization& how)
@@ -75,6 +76,7 @@ struct RequantizationVectors : PackedBytes {
     ownFactor = _mm512_set1_ps(how.sum->ownFactor);
     otherFactor = _mm512_set1_ps(how.sum->otherFactor);
     most = _mm512_set1_ps(static_cast<float>(how.sum->high - how.sum->sumZero));
+    otherZeroReal = _mm512_set1_ps(static_cast<float>(how.sum->otherZero));
     const int32_t shift = how.sum->otherIsSigned ? 128 : 0;
     otherZero = _mm512_set1_epi32(how.sum->otherZero + shift);
     flip = _mm_set1_epi8(static_cast<char>(shift));
@@ -114,16 +116,29 @@ struct RequantizationVectors : PackedBytes {
       numbers[j] = withAddend(sums[j], column + 16 * j, _mm512_loadu_ps(addends + column + 16 * j));
   }
 
+  // One vector of sums with 16 other bytes, whose products do not overflow.
+  template <bool kOtherIsSigned>
+  MAX_VNNI __attribute__((always_inline)) __m512i sumWithBytes(__m512i sums, int64_t column,
+                                                               const uint8_t* other) const {
+    const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(other));
+    const __m512i code = kOtherIsSigned ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes);
+    const __m512 addend = _mm512_mul_ps(_mm512_sub_ps(_mm512_cvtepi32_ps(code), otherZeroReal), otherFactor);
+    return _mm512_cvtps_epi32(added(sums, column, addend));
+  }
+
   MAX_VNNI __attribute__((always_inline)) __m512i packed(const __m512i (&numbers)[4]) const {
     return isSigned ? PackedBytes::packed<true>(numbers) : PackedBytes::packed<false>(numbers);
   }
 
  private:
-  MAX_VNNI __attribute__((always_inline)) __m512i withAddend(__m512i sums, int64_t column, __m512 addend) const {
+  MAX_VNNI __attribute__((always_inline)) __m512 added(__m512i sums, int64_t column, __m512 addend) const {
     // NaN becomes the lower end: the second operand of max is taken then.
     __m512 own = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(factors + column));
     own = _mm512_roundscale_ps(_mm512_min_ps(_mm512_max_ps(own, low), high), _MM_FROUND_TO_NEAREST_INT);
-    return _mm512_cvtps_epi32(_mm512_min_ps(most, _mm512_add_ps(_mm512_mul_ps(own, ownFactor), addend)));
+    return _mm512_add_ps(_mm512_mul_ps(own, ownFactor), addend);
+  }
+  MAX_VNNI __attribute__((always_inline)) __m512i withAddend(__m512i sums, int64_t column, __m512 addend) const {
+    return _mm512_cvtps_epi32(_mm512_min_ps(most, added(sums, column, addend)));
   }
 };
 
