@@ -41,7 +41,7 @@ struct WinogradFilters {
   const float* from;    // filter k's 3 x 3 taps at from + k * step
   int64_t step, count;  // those from `count` to `width` are zero
   int64_t width;        // a multiple of the target's vectors
-  float* out;           // filter k's value v at out + v * stride + k
+  float* out;           // filter k's value v at out + v * stride + k; whole vectors lie at multiples of their size
   int64_t stride;
 };
 
@@ -49,7 +49,7 @@ struct WinogradTable {
   void (*input)(const WinogradInput& tile);
   void (*narrowInput)(const WinogradInput& tile);
   void (*output)(const WinogradOutput& tile);
-  // Computes in float64 and rounds once.
+  // Computes in float64 and rounds once. Streams: hwy::FlushStream makes the values visible to other threads.
   void (*filters)(const WinogradFilters& filters);
 };
 // Of cpuTarget(); `side`: m.

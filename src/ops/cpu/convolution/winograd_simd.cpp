@@ -22,11 +22,30 @@ using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr int64_t kLanes = hn::MaxLanes(D());
 
+using Double = hn::ScalableTag<double>;
+using W = hn::Vec<Double>;
+constexpr int64_t kDoubles = hn::MaxLanes(Double());
+
+// The values at p and -p of a filter's polynomial, times `factor`: 1 over the product of the distances from the other
+// points.
+HWY_INLINE void filterPair(const W (&x)[3], double p, double factor, W& positive, W& negative) {
+  const Double d;
+  const W even = hn::MulAdd(hn::Set(d, factor * p * p), x[2], hn::Mul(hn::Set(d, factor), x[0]));
+  const W odd = hn::Mul(hn::Set(d, factor * p), x[1]);
+  positive = hn::Add(even, odd);
+  negative = hn::Sub(even, odd);
+}
+
 // Polynomials through the points 0, 1, -1 and infinity.
 struct Two {
   static constexpr int kSide = 2;
   static constexpr int kValues = 4;
-  static constexpr double kFilter[kValues][3] = {{1, 0, 0}, {0.5, 0.5, 0.5}, {0.5, -0.5, 0.5}, {0, 0, 1}};
+
+  HWY_INLINE static void filter(const W (&x)[3], W (&out)[4]) {
+    out[0] = x[0];
+    filterPair(x, 1, 0.5, out[1], out[2]);
+    out[3] = x[2];
+  }
 
   HWY_INLINE static void input(const V (&x)[4], V (&out)[4]) {
     out[0] = hn::Sub(x[0], x[2]);
@@ -47,11 +66,14 @@ struct Four {
   static constexpr int kSide = 4;
   static constexpr int kValues = 6;
   static constexpr float kA = 0.625f, kB = 1.375f, kA2 = kA * kA, kB2 = kB * kB;
-  // Point p's line is 1, p, p^2, over the product of its distances from the other points.
-  static constexpr double kOfA = 0.5 / kA2 / (kA2 - kB2), kOfB = 0.5 / kB2 / (kB2 - kA2);
-  static constexpr double kFilter[kValues][3] = {{1. / kA2 / kB2, 0, 0},       {kOfA, kOfA* kA, kOfA* kA2},
-                                                 {kOfA, -kOfA* kA, kOfA* kA2}, {kOfB, kOfB* kB, kOfB* kB2},
-                                                 {kOfB, -kOfB* kB, kOfB* kB2}, {0, 0, 1}};
+
+  HWY_INLINE static void filter(const W (&x)[3], W (&out)[6]) {
+    constexpr double a2 = kA2, b2 = kB2;
+    out[0] = hn::Mul(hn::Set(Double(), 1 / a2 / b2), x[0]);
+    filterPair(x, kA, 0.5 / a2 / (a2 - b2), out[1], out[2]);
+    filterPair(x, kB, 0.5 / b2 / (b2 - a2), out[3], out[4]);
+    out[5] = x[2];
+  }
 
   // The values at c and -c, where `others` is the square of the other point.
   HWY_INLINE static void pair(const V (&x)[6], float c, float others, V& positive, V& negative) {
@@ -161,40 +183,52 @@ void outputTile(const WinogradOutput& tile) {
   if (c < tile.channels) outputVector<Size>(tile, c, tile.channels - c);
 }
 
-using Double = hn::ScalableTag<double>;
-constexpr int64_t kDoubles = hn::MaxLanes(Double());
-
-// One of the lines that transform three vectors to n.
-HWY_INLINE hn::Vec<Double> filterLine(const double (&line)[3], const hn::Vec<Double> (&v)[3]) {
-  const Double d;
-  const auto first = hn::Mul(hn::Set(d, line[0]), v[0]);
-  return hn::MulAdd(hn::Set(d, line[2]), v[2], hn::MulAdd(hn::Set(d, line[1]), v[1], first));
+// One tap of as many filters as there are doubles in a vector; `count` of them exist.
+HWY_INLINE W loadTap(const float* from, int64_t step, int64_t count) {
+  const hn::Rebind<float, Double> single;
+  HWY_ALIGN float taps[kDoubles];
+  if (HWY_LIKELY(count == kDoubles)) {
+    MAX_UNROLL for (int64_t k = 0; k < kDoubles; ++k) taps[k] = from[k * step];
+  } else {
+    for (int64_t k = 0; k < kDoubles; ++k) taps[k] = k < count ? from[k * step] : 0;
+  }
+  return hn::PromoteTo(Double(), hn::Load(single, taps));
 }
 
-// As many filters as there are doubles in a vector; `count` of them exist.
 template <class Size>
 HWY_INLINE void filterVector(const float* from, int64_t step, int64_t count, float* to, int64_t stride) {
-  const Double d;
+  constexpr int n = Size::kValues;
   const hn::Rebind<float, Double> single;
-  HWY_ALIGN double taps[3][3][kDoubles] = {};
-  for (int64_t k = 0; k < count; ++k, from += step)
-    for (int i = 0; i < 9; ++i) taps[i / 3][i % 3][k] = static_cast<double>(from[i]);
-  for (int i = 0; i < Size::kValues; ++i) {
-    hn::Vec<Double> line[3];
-    MAX_UNROLL for (int s = 0; s < 3; ++s) {
-      const hn::Vec<Double> column[3] = {hn::Load(d, taps[0][s]), hn::Load(d, taps[1][s]), hn::Load(d, taps[2][s])};
-      line[s] = filterLine(Size::kFilter[i], column);
-    }
-    MAX_UNROLL for (int j = 0; j < Size::kValues; ++j, to += stride)
-        hn::StoreU(hn::DemoteTo(single, filterLine(Size::kFilter[j], line)), single, to);
+  W columns[3][n];
+  MAX_UNROLL for (int j = 0; j < 3; ++j) {
+    W x[3];
+    MAX_UNROLL for (int i = 0; i < 3; ++i) x[i] = loadTap(from + 3 * i + j, step, count);
+    Size::filter(x, columns[j]);
+  }
+  MAX_UNROLL for (int i = 0; i < n; ++i) {
+    const W x[3] = {columns[0][i], columns[1][i], columns[2][i]};
+    W out[n];
+    Size::filter(x, out);
+    MAX_UNROLL for (int j = 0; j < n; ++j, to += stride) hn::StoreU(hn::DemoteTo(single, out[j]), single, to);
   }
 }
 
+// The values of some filters come together before they go to their matrices, past the caches: these matrices are about
+// a power of two apart, so that lines there would evict each other half written.
 template <class Size>
 void filterRow(const WinogradFilters& filters) {
-  for (int64_t k = 0; k < filters.width; k += kDoubles)
-    filterVector<Size>(filters.from + k * filters.step, filters.step,
-                       std::clamp<int64_t>(filters.count - k, 0, kDoubles), filters.out + k, filters.stride);
+  constexpr int64_t kPart = 64, kValues = Size::kValues * Size::kValues;
+  const D d;
+  HWY_ALIGN float values[kValues * kPart];
+  for (int64_t first = 0; first < filters.width; first += kPart) {
+    const int64_t end = std::min(first + kPart, filters.width);
+    for (int64_t k = first; k < end; k += kDoubles)
+      filterVector<Size>(filters.from + k * filters.step, filters.step,
+                         std::clamp<int64_t>(filters.count - k, 0, kDoubles), values + k - first, kPart);
+    for (int64_t v = 0; v < kValues; ++v)
+      for (int64_t k = first; k < end; k += kLanes)
+        hn::Stream(hn::Load(d, values + v * kPart + k - first), d, filters.out + v * filters.stride + k);
+  }
 }
 
 }  // namespace
