@@ -45,10 +45,12 @@ std::string errorOf(MaxStatus status, Body body) {
 }
 
 TEST(TensorCopy, TransposesLargeMatricesOnSeveralLanes) {
-  // Powers of two go through a buffer; odd sizes have tails on both sides; a few rows or columns are interleaved.
+  // Powers of two go through a buffer; odd sizes have tails on both sides; a few rows or columns are interleaved, and
+  // some more columns are the first ones of squares.
   forEachTarget([] {
     for (const Shape& shape : {Shape{512, 1024}, Shape{301, 777}, Shape{2, 20001}, Shape{3, 20000}, Shape{4, 20003},
-                               Shape{20001, 2}, Shape{20000, 3}, Shape{20003, 4}, Shape{20001, 18}, Shape{17, 20003}})
+                               Shape{20001, 2}, Shape{20000, 3}, Shape{20003, 4}, Shape{20001, 18}, Shape{17, 20003},
+                               Shape{20001, 5}, Shape{20016, 9}, Shape{20003, 15}, Shape{16, 7}, Shape{20001, 23}})
       for (const size_t size : {1, 2, 4, 8, 16}) {
         const int64_t rows = shape[0], columns = shape[1];
         std::vector<unsigned char> source(static_cast<size_t>(rows * columns) * size), target(source.size());
@@ -56,7 +58,7 @@ TEST(TensorCopy, TransposesLargeMatricesOnSeveralLanes) {
         const TensorCopy copy(size, {columns, rows}, {1, columns}, {rows, 1});
         copy.run(reinterpret_cast<std::byte*>(source.data()), reinterpret_cast<std::byte*>(target.data()), 3);
         for (int64_t r = 0; r<rows; r += rows> 4 ? 7 : 1)
-          for (int64_t c = 0; c<columns; c += columns> 4 ? 5 : 1)
+          for (int64_t c = 0; c<columns; c += columns> 23 ? 5 : 1)
             ASSERT_EQ(std::memcmp(&target[static_cast<size_t>(c * rows + r) * size],
                                   &source[static_cast<size_t>(r * columns + c) * size], size),
                       0)

@@ -20,6 +20,7 @@
 #include "ops/cpu/grain.h"
 #include "ops/cpu/matrix/gemm_int.h"
 #include "ops/cpu/matrix/tiles.h"
+#include "ops/cpu/movement/transpose_tile.h"
 #include "ops/families.h"
 
 namespace max {
@@ -92,6 +93,42 @@ bool isMostlyPadding(const IntegerGemmTable& table, const Pieces& pieces, const 
          kFree + kMostTimes * static_cast<size_t>(weights.count());
 }
 
+// Columns that are brought into order before they are packed: those of one panel at a time for each lane, so that they
+// stay in the caches.
+class PanelRows {
+ public:
+  PanelRows(const IntegerGemmTable& table, int64_t depth, int64_t columns)
+      : table_(table),
+        depth_(depth),
+        columns_(columns),
+        lanes_(static_cast<int>(std::clamp<int64_t>(table.panelsOf(columns), 1, defaultLanes()))),
+        laneBytes_(checkedMultiply(std::min<int64_t>(table.panelColumns, columns), depth)),
+        memory_(allocateStorage(static_cast<size_t>(checkedMultiply<int64_t>(laneBytes_, lanes_)))) {}
+
+  // fill(m, row) writes column m.
+  template <class Fill>
+  void pack(const ZeroPoints& zeros, bool isSigned, PackedColumns& packed, const Fill& fill) const {
+    const int64_t width = table_.panelColumns;
+    parallelFor(lanes_, table_.panelsOf(columns_), 1, [&](int64_t begin, int64_t end, int lane) {
+      auto* rows = static_cast<uint8_t*>(memory_->data()) + lane * laneBytes_;
+      for (int64_t panel = begin; panel < end; ++panel) {
+        const int64_t first = panel * width, count = std::min(width, columns_ - first);
+        for (int64_t m = 0; m < count; ++m) fill(first + m, rows + m * depth_);
+        PackedColumns part = packed.from(table_, depth_, panel);
+        packColumns(table_, {rows, isSigned, 1, depth_}, zeros.from(first, count), depth_, count, 1, part);
+      }
+    });
+    packed.noteFactors(table_, isSigned, zeros);
+  }
+
+ private:
+  const IntegerGemmTable& table_;
+  int64_t depth_, columns_;
+  int lanes_;
+  int64_t laneBytes_;
+  Ref<Storage> memory_;
+};
+
 // Filters ready for the product.
 class PackedFilters final : public Prepared {
  public:
@@ -107,28 +144,28 @@ class PackedFilters final : public Prepared {
     storage_ = allocatePackedStorage(checkedMultiply(each, static_cast<size_t>(blocks.count)));
     const bool isPlain = !order_ && !blocks.isGrouped && pieces.count == 1 && pieces.elements == weights.shape()[1] &&
                          depth == pieces.elements;
-    WorkVector<uint8_t> rows(isPlain ? 0 : static_cast<size_t>(checkedMultiply(columns, depth)));
     const ZeroPoints points = zerosOf(zeros);
+    const PanelRows rows(table, isPlain ? 0 : depth, columns);
     for (int64_t block = 0; block < blocks.count; ++block) {
-      const auto* filters = static_cast<const uint8_t*>(weights.data()) + block * columns * depth;
-      for (int64_t m = 0; m < columns && !isPlain; ++m) {
-        filters = rows.data();
-        uint8_t* row = rows.data() + m * depth;
+      const IntegerSource plain{static_cast<const uint8_t*>(weights.data()) + block * columns * depth,
+                                weights.dtype() == DType::Int8, 1, depth};
+      ZeroPoints own = points;
+      if (blocks.isGrouped)
+        own.count = 1;
+      else
+        own = points.from(block * columns, columns);
+      PackedColumns& packed = blocks_.emplace_back(table, depth, columns,
+                                                   static_cast<std::byte*>(storage_->data()) + each * blocks_.size());
+      if (isPlain) {
+        packColumns(table, plain, own, depth, columns, defaultLanes(), packed);
+        continue;
+      }
+      rows.pack(own, plain.isSigned, packed, [&](int64_t m, uint8_t* row) {
         if (order_)
           fillWindow(*order_, weights, m, points, row);
         else
           fillRow(pieces, weights, blocks.filter(block, m), points, depth / pieces.count, row);
-      }
-      ZeroPoints own = points;
-      if (blocks.isGrouped) {
-        own.count = 1;
-      } else if (points.count > 1) {
-        own.data = static_cast<const uint8_t*>(points.data) + block * columns;
-        own.count = columns;
-      }
-      blocks_.emplace_back(table, depth, columns, static_cast<std::byte*>(storage_->data()) + each * blocks_.size());
-      packColumns(table, {filters, weights.dtype() == DType::Int8, 1, depth}, own, depth, columns, defaultLanes(),
-                  blocks_.back());
+      });
     }
   }
   size_t bytes() const override { return storage_->size(); }
@@ -166,10 +203,13 @@ class PackedFilters final : public Prepared {
     }
     const auto* from = static_cast<const uint8_t*>(weights.data()) + filter * channels * taps;
     WorkCounter work;
+    if (joined == 1 && taps > 1)
+      transposeTiles(1, reinterpret_cast<const std::byte*>(from), taps, reinterpret_cast<std::byte*>(row), width,
+                     channels, taps);
     for (int64_t piece = 0; piece < pieces.count; ++piece, row += width, work.pass(width)) {
       if (taps == 1)
         std::copy_n(from, channels, row);
-      else
+      else if (joined > 1)
         for (int64_t tap = 0; tap < joined; ++tap)
           for (int64_t c = 0; c < channels; ++c) row[tap * channels + c] = from[c * taps + piece * joined + tap];
       std::fill(row + pieces.elements, row + width, static_cast<uint8_t>(zeros[filter]));

@@ -230,6 +230,10 @@ bool ZeroPoints::areAll(int32_t value) const {
   return true;
 }
 
+ZeroPoints ZeroPoints::from(int64_t first, int64_t columns) const {
+  return count == 1 ? *this : ZeroPoints{static_cast<const std::byte*>(data) + first, isSigned, columns};
+}
+
 size_t PackedColumns::bytes(const IntegerGemmTable& table, int64_t depth, int64_t columns) {
   const int64_t padded = checkedMultiply<int64_t>(table.panelsOf(columns), table.panelColumns);
   return checkedAdd(alignedBytes(checkedMultiply(padded, table.wordsOf(depth))), 2 * alignedBytes(padded));
@@ -243,13 +247,26 @@ PackedColumns::PackedColumns(const IntegerGemmTable& table, int64_t depth, int64
   columnFactors = reinterpret_cast<int32_t*>(reinterpret_cast<std::byte*>(columnSums) + alignedBytes(padded));
 }
 
+PackedColumns PackedColumns::from(const IntegerGemmTable& table, int64_t depth, int64_t panel) const {
+  PackedColumns part = *this;
+  const int64_t first = panel * table.panelColumns;
+  part.words += first * table.wordsOf(depth);
+  part.columnSums += first;
+  part.columnFactors += first;
+  return part;
+}
+
+void PackedColumns::noteFactors(const IntegerGemmTable& table, bool isSigned, const ZeroPoints& zeros) {
+  hasFactors = table.usesBytes && !zeros.areAll(-shiftOfB(isSigned));
+}
+
 void packColumns(const IntegerGemmTable& table, const IntegerSource& b, const ZeroPoints& zeros, int64_t depth,
                  int64_t columns, int lanes, PackedColumns& packed) {
   const PanelPacker packer(table, b, zeros, depth, columns, packed);
   parallelFor(lanes, table.panelsOf(columns), 1, [&](int64_t begin, int64_t end, int) {
     for (int64_t panel = begin; panel < end; ++panel) packer.pack(panel);
   });
-  packed.hasFactors = table.usesBytes && !zeros.areAll(-shiftOfB(b.isSigned));
+  packed.noteFactors(table, b.isSigned, zeros);
 }
 
 size_t PackedRows::bytes(const IntegerGemmTable& table, int64_t rows, int64_t depth) {

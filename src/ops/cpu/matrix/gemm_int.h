@@ -157,6 +157,8 @@ struct ZeroPoints {
 
   int32_t operator[](int64_t i) const;
   bool areAll(int32_t value) const;
+  // Those of `columns` rows or columns from `first` on.
+  ZeroPoints from(int64_t first, int64_t columns) const;
 };
 
 // Whether a scale or zero point has one element or `count`; input 0 = the operator has none.
@@ -171,6 +173,10 @@ struct PackedColumns {
 
   static size_t bytes(const IntegerGemmTable& table, int64_t depth, int64_t columns);
   PackedColumns(const IntegerGemmTable& table, int64_t depth, int64_t columns, void* memory);
+  // Those from a panel on.
+  PackedColumns from(const IntegerGemmTable& table, int64_t depth, int64_t panel) const;
+  // Whether any of their factors is not 0.
+  void noteFactors(const IntegerGemmTable& table, bool isSigned, const ZeroPoints& zeros);
 };
 void packColumns(const IntegerGemmTable& table, const IntegerSource& b, const ZeroPoints& zeros, int64_t depth,
                  int64_t columns, int lanes, PackedColumns& packed);

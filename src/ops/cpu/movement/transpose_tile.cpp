@@ -14,6 +14,9 @@ namespace max {
 
 namespace {
 
+// Matrices whose rows begin no further apart are narrow.
+constexpr int64_t kNarrowStep = 64;
+
 template <class T>
 struct VectorOf {
   typedef T Type __attribute__((vector_size(16)));
@@ -34,9 +37,11 @@ typename VectorOf<T>::Type interleaveHigh(typename VectorOf<T>::Type a, typename
   return __builtin_shufflevector(a, b, (static_cast<int>(I) / 2 + lanes / 2 + (I % 2 ? lanes : 0))...);
 }
 
-// A square of kLanes x kLanes: log2(kLanes) rounds that interleave rows i and i + kLanes / 2.
+// A square of kLanes x kLanes: log2(kLanes) rounds that interleave rows i and i + kLanes / 2. The first `columns` are
+// written.
 template <class T>
-void transposeSquare(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep) {
+void transposeSquare(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep,
+                     int64_t columns = VectorOf<T>::kLanes) {
   using V = typename VectorOf<T>::Type;
   constexpr int lanes = VectorOf<T>::kLanes;
   constexpr auto indices = std::make_index_sequence<static_cast<size_t>(lanes)>();
@@ -49,7 +54,7 @@ void transposeSquare(const std::byte* source, int64_t sourceStep, std::byte* tar
     }
     for (int i = 0; i < lanes; ++i) rows[i] = next[i];
   }
-  for (int i = 0; i < lanes; ++i) std::memcpy(target + i * targetStep, &rows[i], 16);
+  for (int i = 0; i < columns; ++i) std::memcpy(target + i * targetStep, &rows[i], 16);
 }
 
 template <class T>
@@ -61,6 +66,25 @@ void transposeScalar(const std::byte* source, int64_t sourceStep, std::byte* tar
       std::memcpy(target + c * targetStep + r * size, source + r * sourceStep + c * size, sizeof(T));
 }
 
+// Rows of a narrow matrix that fill squares, and fewer columns than these have: what squares read beyond the columns
+// are the rows that follow, or copies of the last ones.
+template <class T>
+void transposeNarrow(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
+                     int64_t columns) {
+  constexpr int64_t lanes = VectorOf<T>::kLanes, size = sizeof(T);
+  std::byte copy[lanes * kNarrowStep + 16] = {};
+  const int64_t end = (rows - 1) * sourceStep + columns * size;
+  for (int64_t r = 0; r < rows; r += lanes) {
+    const std::byte* from = source + r * sourceStep;
+    const int64_t rest = end - r * sourceStep;
+    if (rest < (lanes - 1) * sourceStep + 16) {
+      std::memcpy(copy, from, static_cast<size_t>(rest));
+      from = copy;
+    }
+    transposeSquare<T>(from, sourceStep, target + r * size, targetStep, columns);
+  }
+}
+
 template <class T>
 void transposeTile(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
                    int64_t columns) {
@@ -70,8 +94,11 @@ void transposeTile(const std::byte* source, int64_t sourceStep, std::byte* targe
     for (int64_t c = 0; c < fullColumns; c += lanes)
       transposeSquare<T>(source + r * sourceStep + c * size, sourceStep, target + c * targetStep + r * size,
                          targetStep);
-  transposeScalar<T>(source + fullColumns * size, sourceStep, target + fullColumns * targetStep, targetStep, fullRows,
-                     columns - fullColumns);
+  const int64_t rest = columns - fullColumns;
+  const auto restOfColumns = sourceStep <= kNarrowStep && 4 * rest > lanes ? transposeNarrow<T> : transposeScalar<T>;
+  if (fullRows > 0 && rest > 0)
+    restOfColumns(source + fullColumns * size, sourceStep, target + fullColumns * targetStep, targetStep, fullRows,
+                  rest);
   transposeScalar<T>(source + fullRows * sourceStep, sourceStep, target + fullRows * size, targetStep, rows - fullRows,
                      columns);
 }
