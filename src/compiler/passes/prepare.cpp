@@ -19,6 +19,7 @@ namespace {
 // Packing is bound by memory speed; more lanes would only hold more tensors at once.
 constexpr int kPackingLanes = 4;
 constexpr size_t kTightBudget = size_t{32} << 20;
+constexpr size_t kMostBlockBytes = size_t{8} << 20;
 
 struct Job {
   Node* node;
@@ -99,13 +100,23 @@ class Donor {
   std::unordered_multimap<const void*, const Node*> nodes_;
 };
 
+// Of the tensors that packing has to copy.
+size_t largestUnaligned(const std::vector<Job>& jobs) {
+  size_t bytes = 0;
+  for (const Job& job : jobs)
+    for (const Value* input : job.node->inputs)
+      if (isLarge(input) && !input->constant->isAligned()) bytes = std::max(bytes, input->constant->bytes());
+  return bytes;
+}
+
 class Packer {
  public:
-  explicit Packer(const CompileOptions& options)
+  Packer(const CompileOptions& options, const std::vector<Job>& jobs)
       : operators_(options.operators),
         folder_(options.weightsFolder),
         budget_(options.budget->packed),
-        donor_(options.donor) {}
+        donor_(options.donor),
+        blockBytes_(std::min(largestUnaligned(jobs), kMostBlockBytes)) {}
 
   void run(const Job& job) {
     Node& node = *job.node;
@@ -197,7 +208,7 @@ class Packer {
       }
       if (block && block->size() >= bytes) return block;
     }
-    return allocateLastingStorage(bytes);
+    return allocateLastingStorage(std::max(bytes, blockBytes_));
   }
 
   void giveBack(const Tensor& copy) {
@@ -212,6 +223,7 @@ class Packer {
   size_t& budget_;
   std::vector<Ref<Storage>> blocks_;  // idle ones
   Donor donor_;
+  const size_t blockBytes_;                        // of new ones, at least: the next tensors mostly fit
   std::unordered_map<const Value*, size_t> done_;  // uses that no longer need the contents
 };
 
@@ -276,7 +288,7 @@ void prepareWeights(Rewriter& rewriter) {
     if (row && row->prepare && !node->prepared && !node->placed) jobs.push_back({node, row});
   }
   const std::vector<Twin> twins = takeTwins(jobs);
-  Packer packer(rewriter.options());
+  Packer packer(rewriter.options(), jobs);
   PackedMemory memory(constantBytes(jobs));
   ActiveCall call = activeCall() ? *activeCall() : ActiveCall();
   call.packed = &memory;
