@@ -35,36 +35,59 @@ constexpr int64_t kLanes = hn::MaxLanes(D());
 constexpr int kTileRows = 8, kPanelVectors = 3;
 constexpr int64_t kKBlock = 768;
 constexpr int64_t kPrefetch = 512;  // floats of B that are prefetched into the first cache
-constexpr bool kHasHalves = true;
-constexpr int kSteps = 1;  // of k in one turn of the loop
+constexpr bool kHasHalves = true, kSeesPanels = false;
+constexpr int kStepsAhead = 1;  // of k, from one prefetch of the next panel to another: few tiles have much of it each
 #else
 constexpr int kTileRows = 6, kPanelVectors = 2;
 constexpr int64_t kKBlock = 256;  // a panel of B of 16 KB stays in the first cache, beside rows of A
 constexpr int64_t kPrefetch = 256;
-constexpr bool kHasHalves = false;
-// Beside the 12 products of a step, counters and prefetches would be a third of the operations; the chip sees B coming.
-constexpr int kSteps = 4;
+constexpr bool kHasHalves = false, kSeesPanels = true;  // the chip sees B coming
+constexpr int kStepsAhead = 2;
 #endif
-
-// Adds a * b to the sum. `kPinned`: in the sum's own register; GCC lets the results of unrolled steps take others,
-// which costs copies and, where there are 16, spills.
-template <bool kPinned, class Vector>
-HWY_INLINE void addProduct(Vector a, Vector b, Vector& sum) {
-#if HWY_TARGET == HWY_AVX2 && HWY_COMPILER_GCC_ACTUAL
-  if constexpr (kPinned) {
-    __asm__("vfmadd231ps %2, %1, %0" : "+x"(sum.raw) : "x"(a.raw), "x"(b.raw));
-    return;
-  }
-#endif
-  sum = hn::MulAdd(a, b, sum);
-}
 
 constexpr int kLineFloats = 16;  // a line of the caches
+constexpr int64_t kSteps = 4;    // of k in one turn of the loop, or counters and prefetches take the time of products
 
 // A single row waits for nothing but memory, which is further away; what is prefetched apart from its stream slows
 // that.
 template <int kRows>
 constexpr int64_t kDistance = kRows == 1 ? 4 * kPrefetch : kPrefetch;
+
+template <int kVectors, bool kWrites>
+HWY_INLINE void prefetchRow(const float* row) {
+  MAX_UNROLL for (int n = 0; n < kVectors * kLanes; n += kLineFloats) __builtin_prefetch(row + n, kWrites, 3);
+}
+
+// Rows of results and residuals are far from each other, so that the chip does not see them coming, and all at once
+// they take the place of B on its way. Long tiles fetch one row after the other while they multiply.
+template <int kRows, int kVectors>
+class EndRows {
+ public:
+  HWY_INLINE explicit EndRows(const GemmTile& t)
+      : t_(t), c_(t.c), residual_(t.finish ? t.residual : nullptr), turns_(t.taps * t.depth / (kSteps * kRows)) {}
+
+  // In each turn.
+  HWY_INLINE void pass() {
+    if (HWY_UNLIKELY(--untilNext_ == 0)) fetchNext();
+  }
+
+ private:
+  HWY_INLINE void fetchNext() {
+    untilNext_ = left_ > 1 ? std::max<int64_t>(turns_, 1) : std::numeric_limits<int64_t>::max();
+    --left_;
+    prefetchRow<kVectors, true>(c_);
+    c_ += t_.ldc;
+    if (!residual_) return;
+    prefetchRow<kVectors, false>(residual_);
+    residual_ += t_.ldr;
+  }
+
+  const GemmTile& t_;
+  const float *c_, *residual_;
+  int64_t turns_;  // from one row to the next
+  int64_t untilNext_ = 1;
+  int left_ = kRows;
+};
 
 // `kHalf`: the last vector has half the lanes, whose products take half the time on chips that split wide vectors.
 template <int kRows, int kVectors, bool kHalf = false>
@@ -100,11 +123,19 @@ struct Tile {
   HWY_INLINE static bool startsWithBias(const GemmTile& t) { return t.bias && !t.accumulate && t.epilogue->alpha == 1; }
   HWY_INLINE static int64_t tailOf(const GemmTile& t) { return t.columns - (kVectors - 1) * kLanes; }
 
+  static constexpr int64_t kWidth = kVectors * kLanes;  // of a packed panel
+
+  // Whether rows of results and residuals arrive while it multiplies.
+  HWY_INLINE static bool isLong(const GemmTile& t) {
+    return kRows > 1 && t.bStride == kWidth && t.taps * t.depth >= kSteps * kRows;
+  }
+
   HWY_INLINE void multiply(const GemmTile& t) {
     start(t);
     const float* const* rows = t.rows;
     const float* b = t.b;
     const float* ahead = t.ahead;
+    EndRows<kRows, kVectors> ends(t);
     for (int64_t tap = 0; tap < t.taps; ++tap, rows += kTileRows) {
       if (!rows[0]) {
         b += t.depth * t.bStride;
@@ -116,23 +147,34 @@ struct Tile {
       const int64_t stride = t.bStride, aheadStep = t.aheadStep;
       const bool looksAhead = kRows > 1 || t.depth * stride > kDistance<kRows>;  // not past all of a small B
       int64_t k = 0;
-      if constexpr (kRows > 1 && kSteps > 1)
-        for (; k + kSteps <= t.depth; k += kSteps, ahead += kSteps * aheadStep) {
-          MAX_UNROLL for (int s = 0; s < kSteps; ++s, b += stride) {
-            if (s % 2 == 0) __builtin_prefetch(ahead + s * aheadStep, 0, 2);
-            step(a, k + s, b);
-          }
-        }
+      if constexpr (kRows > 1) {
+        const int64_t last = stride == kWidth ? t.depth & -kSteps : 0;
+        for (; k < last; k += kSteps, b += kSteps * kWidth) turn(a, k, b, ahead, aheadStep, ends);
+      }
       for (; k < t.depth; ++k, b += stride, ahead += aheadStep) {
         if constexpr (kRows > 1) __builtin_prefetch(ahead, 0, 2);
         if (looksAhead) {
           MAX_UNROLL for (int j = 0; j < kVectors; ++j) __builtin_prefetch(b + kDistance<kRows> + j * kLanes, 0, 3);
         }
-        step(a, k, b);
+        step<false>(a, k, b);
       }
     }
   }
 
+  // Some steps with a packed panel.
+  HWY_INLINE void turn(const float* const (&a)[kRows], int64_t k, const float* b, const float*& ahead,
+                       int64_t aheadStep, EndRows<kRows, kVectors>& ends) {
+    ends.pass();
+    MAX_UNROLL for (int s = 0; s < kSteps; ++s) {
+      if (s % kStepsAhead == 0) {
+        __builtin_prefetch(ahead, 0, 2);
+        ahead += kStepsAhead * aheadStep;
+      }
+      step<true>(a, k + s, b + s * kWidth);
+    }
+  }
+
+  template <bool kInTurn>
   HWY_INLINE void step(const float* const (&a)[kRows], int64_t k, const float* b) {
     V columns[kVectors];
     HalfV halfColumn;
@@ -140,8 +182,36 @@ struct Tile {
     if constexpr (kHalf) halfColumn = hn::LoadU(HalfD(), b + kWhole * kLanes);
     MAX_UNROLL for (int i = 0; i < kRows; ++i) {
       const V value = hn::Set(D(), a[i][k]);
-      MAX_UNROLL for (int j = 0; j < kWhole; ++j) addProduct<(kRows > 1)>(value, columns[j], sum[i][j]);
-      if constexpr (kHalf) addProduct<(kRows > 1)>(hn::LowerHalf(HalfD(), value), halfColumn, half[i]);
+      MAX_UNROLL for (int j = 0; j < kWhole; ++j) sum[i][j] = hn::MulAdd(value, columns[j], sum[i][j]);
+      const HalfV halfValue = hn::LowerHalf(HalfD(), value);
+      if constexpr (kHalf) half[i] = hn::MulAdd(halfValue, halfColumn, half[i]);
+      if constexpr (kInTurn) {
+        keep(value);
+        if constexpr (kHalf) keep(halfValue);
+        if constexpr (!kSeesPanels) prefetchAfter(i, b + kPrefetch);
+      }
+    }
+    if constexpr (kInTurn) {
+      MAX_UNROLL for (int j = 0; j < kWhole; ++j) keep(columns[j]);
+      if constexpr (kHalf) keep(halfColumn);
+    }
+  }
+
+  // A vector is needed until here: where products are the last to read it, compilers may put a sum into its register,
+  // and copy that back in each turn. They also keep what is before it there, else they would put the prefetches of a
+  // turn before all its products: more lines than the chip waits for at a time.
+  template <class Vector>
+  HWY_INLINE static void keep(Vector vector) {
+#if HWY_ARCH_X86
+    __asm__ volatile("" : : "v"(vector.raw));
+#endif
+  }
+
+  // Each vector of columns after another row's products.
+  HWY_INLINE static void prefetchAfter(int row, const float* b) {
+    MAX_UNROLL for (int j = 0; j < kVectors; ++j) {
+      if (std::max((j + 1) * kRows / (kVectors + 1), 1) - 1 != row) continue;
+      __builtin_prefetch(b + j * kLanes, 0, 3);
     }
   }
 
@@ -227,26 +297,22 @@ HWY_INLINE void complete(Tile<kRows, kVectors, kHalf>& tile, const GemmTile& t) 
   if (t.residual && t.epilogue->addsResidualLast) addRows(t, kRows);
 }
 
-template <int kRows, int kVectors, bool kWrites>
-HWY_INLINE void prefetchRows(const float* from, int64_t stride) {
-#pragma GCC unroll 1
-  for (int i = 0; i < kRows; ++i, from += stride) {
-    MAX_UNROLL for (int n = 0; n < kVectors * kLanes; n += kLineFloats) __builtin_prefetch(from + n, kWrites, 3);
-  }
-}
-
-// Rows of results and residuals are far from each other, so that the chip does not see them coming. Stores of results
-// need not wait for memory, but a function reads them back.
+// A short tile needs all its residuals soon. Stores of results need not wait for memory, but a function reads them
+// back.
 template <int kRows, int kVectors>
 HWY_INLINE void prefetchEnds(const GemmTile& t) {
-  if (t.residual) prefetchRows<kRows, kVectors, false>(t.residual, t.ldr);
-  if (t.epilogue->activation.function) prefetchRows<kRows, kVectors, true>(t.c, t.ldc);
+  const bool readsBack = t.epilogue->activation.function;
+#pragma GCC unroll 1
+  for (int i = 0; i < kRows; ++i) {
+    if (t.residual) prefetchRow<kVectors, false>(t.residual + i * t.ldr);
+    if (readsBack) prefetchRow<kVectors, true>(t.c + i * t.ldc);
+  }
 }
 
 template <int kRows, int kVectors, bool kHalf>
 void runTile(const GemmTile& t) {
-  if (t.finish) prefetchEnds<kRows, kVectors>(t);
   Tile<kRows, kVectors, kHalf> tile;
+  if (t.finish && !tile.isLong(t)) prefetchEnds<kRows, kVectors>(t);
   tile.multiply(t);
   complete(tile, t);
 }
