@@ -18,7 +18,7 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kRowBlockBytes = 768 << 10;  // of A that stay in the second cache
+constexpr int64_t kRowBlockBytes = 384 << 10;  // of A that stay in the second cache
 constexpr size_t kPointerBytes = 32 << 10;     // of row pointers, per lane
 constexpr double kFlopsPerLane = 1e6;          // less than that is not worth a thread
 constexpr double kBytesPerLane = 128 << 10;
