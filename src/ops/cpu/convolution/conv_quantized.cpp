@@ -203,15 +203,16 @@ class PackedFilters final : public Prepared {
     }
     const auto* from = static_cast<const uint8_t*>(weights.data()) + filter * channels * taps;
     WorkCounter work;
-    if (joined == 1 && taps > 1)
-      transposeTiles(1, reinterpret_cast<const std::byte*>(from), taps, reinterpret_cast<std::byte*>(row), width,
-                     channels, taps);
+    const auto transpose = [&](int64_t tap, int64_t count, int64_t step) {
+      transposeTiles(1, reinterpret_cast<const std::byte*>(from + tap), taps, reinterpret_cast<std::byte*>(row), step,
+                     channels, count);
+    };
+    if (joined == 1 && taps > 1) transpose(0, taps, width);
     for (int64_t piece = 0; piece < pieces.count; ++piece, row += width, work.pass(width)) {
       if (taps == 1)
         std::copy_n(from, channels, row);
       else if (joined > 1)
-        for (int64_t tap = 0; tap < joined; ++tap)
-          for (int64_t c = 0; c < channels; ++c) row[tap * channels + c] = from[c * taps + piece * joined + tap];
+        transpose(piece * joined, joined, channels);
       std::fill(row + pieces.elements, row + width, static_cast<uint8_t>(zeros[filter]));
     }
   }

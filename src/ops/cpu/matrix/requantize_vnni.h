@@ -58,10 +58,8 @@ struct RequantizationVectors : PackedBytes {
   bool isSigned, mayOverflow;
   const float* addends = nullptr;
   // With a sum: its factors, its upper end without the zero point, and the other operand's zero point.
-  __m512 ownFactor{}, otherFactor{}, most{};
-  __m512i otherZero{};
-  __m512 otherZeroReal{};
-  __m128i flip{};
+  __m512 ownFactor{}, otherFactor{}, most{}, otherZero{};
+  bool otherIsSigned = false;
 
   MAX_VNNI explicit RequantizationVectors(const Requantization& how)
       : PackedBytes(how.sum ? how.sum->sumZero : how.zero, how.sum ? how.sum->low : how.low,
@@ -76,10 +74,8 @@ struct RequantizationVectors : PackedBytes {
     ownFactor = _mm512_set1_ps(how.sum->ownFactor);
     otherFactor = _mm512_set1_ps(how.sum->otherFactor);
     most = _mm512_set1_ps(static_cast<float>(how.sum->high - how.sum->sumZero));
-    otherZeroReal = _mm512_set1_ps(static_cast<float>(how.sum->otherZero));
-    const int32_t shift = how.sum->otherIsSigned ? 128 : 0;
-    otherZero = _mm512_set1_epi32(how.sum->otherZero + shift);
-    flip = _mm_set1_epi8(static_cast<char>(shift));
+    otherZero = _mm512_set1_ps(static_cast<float>(how.sum->otherZero));
+    otherIsSigned = how.sum->otherIsSigned;
   }
 
   // Sums with the bias to numbers without zero point or ends, which packed() adds; of column + 16 j. NaN and, without
@@ -104,10 +100,9 @@ struct RequantizationVectors : PackedBytes {
   MAX_VNNI __attribute__((always_inline)) void sum(const __m512i* sums, int64_t column, Other other,
                                                    __m512i* numbers) const {
 #pragma GCC unroll 4
-    for (int j = 0; j < kCount; ++j) {
-      const __m512i code = _mm512_sub_epi32(_mm512_cvtepu8_epi32(_mm_xor_si128(other(j), flip)), otherZero);
-      numbers[j] = withAddend(sums[j], column + 16 * j, _mm512_mul_ps(_mm512_cvtepi32_ps(code), otherFactor));
-    }
+    for (int j = 0; j < kCount; ++j)
+      numbers[j] =
+          withAddend(sums[j], column + 16 * j, otherIsSigned ? scaled<true>(other(j)) : scaled<false>(other(j)));
   }
   template <int kCount>
   MAX_VNNI void sum(const __m512i* sums, int64_t column, __m512i* numbers) const {
@@ -121,9 +116,7 @@ struct RequantizationVectors : PackedBytes {
   MAX_VNNI __attribute__((always_inline)) __m512i sumWithBytes(__m512i sums, int64_t column,
                                                                const uint8_t* other) const {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(other));
-    const __m512i code = kOtherIsSigned ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes);
-    const __m512 addend = _mm512_mul_ps(_mm512_sub_ps(_mm512_cvtepi32_ps(code), otherZeroReal), otherFactor);
-    return _mm512_cvtps_epi32(added(sums, column, addend));
+    return _mm512_cvtps_epi32(added(sums, column, scaled<kOtherIsSigned>(bytes)));
   }
 
   MAX_VNNI __attribute__((always_inline)) __m512i packed(const __m512i (&numbers)[4]) const {
@@ -131,6 +124,12 @@ struct RequantizationVectors : PackedBytes {
   }
 
  private:
+  // Of the other operand.
+  template <bool kSigned>
+  MAX_VNNI __attribute__((always_inline)) __m512 scaled(__m128i bytes) const {
+    const __m512i codes = kSigned ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes);
+    return _mm512_mul_ps(_mm512_sub_ps(_mm512_cvtepi32_ps(codes), otherZero), otherFactor);
+  }
   MAX_VNNI __attribute__((always_inline)) __m512 added(__m512i sums, int64_t column, __m512 addend) const {
     // NaN becomes the lower end: the second operand of max is taken then.
     __m512 own = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(factors + column));
