@@ -41,8 +41,8 @@ typedef struct MaxSessionOptions {
   /** Number of devices; 0 = the host alone. */
   int32_t deviceCount;
   /**
-   * Maximum threads per call; 0 = the number of physical cores within the affinity mask and CPU quota. Calls that run
-   * at the same time share the cores, so that each may use fewer.
+   * Maximum threads per call or load; 0 = the number of physical cores within the affinity mask and CPU quota. Calls
+   * that run at the same time share the cores, so that each may use fewer.
    */
   int32_t threadCount;
   /** Maximum bytes held by loads and calls of the session's models; 0 = no limit. See maxSessionGetMemory. */
@@ -162,7 +162,7 @@ MAX_API MAX_NODISCARD MaxStatus maxSessionGetDeviceCount(const MaxSession* sessi
 MAX_API MAX_NODISCARD MaxStatus maxSessionGetDevice(const MaxSession* session, int32_t index, MaxDevice** outDevice);
 
 /**
- * Gets the maximum number of threads per call.
+ * Gets the maximum number of threads per call or load.
  *
  * Thread-safe.
  *

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Context that a C API call sets for all work on its behalf, in any thread: how to stop it, which account its memory
-// comes from, where it logs, who is told its progress. Most calls of models set none.
+// comes from, where it logs, who is told its progress, how many threads it may use. Most calls of models set none.
 #pragma once
 
 #include <atomic>
+#include <climits>
 #include <cstdint>
 
 #include "base/absent_lanes.h"
@@ -61,6 +62,7 @@ struct ActiveCall {
   int32_t logLevel = 0;            // MaxLogLevel
   bool mayTrim = true;             // false while holding a lock that owners of kept memory need
   PackedMemory* packed = nullptr;  // for the weights that it packs
+  int lanes = INT_MAX;             // that each of its loops may use
 };
 
 // This thread's, NULL if there is none. Pool threads have that of the loop they help with.

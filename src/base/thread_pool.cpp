@@ -311,6 +311,7 @@ void parallelFor(int lanes, int64_t count, int64_t grain, LoopBody body) {
   if (count <= 0) return;
   grain = std::max<int64_t>(grain, 1);
   const ActiveCall* call = activeCall();
+  if (call) lanes = std::min(lanes, call->lanes);
   if (lanes > 1 && count > grain && !insideLoop) {
     const int64_t chunks = (count - 1) / grain + 1;
     const int used = static_cast<int>(std::min<int64_t>({pool().shareOf(lanes), chunks, kMaxLanes}));

@@ -22,11 +22,11 @@ inline constexpr int kMaxLanes = 128;
 // Runs [begin, end) on lane `lane`; lanes running at the same time differ and are < lanes.
 using LoopBody = FunctionRef<void(int64_t begin, int64_t end, int lane)>;
 
-// Splits [0, count) into chunks of `grain` (at least 1) and runs them on at most `lanes` threads.
-// Each lane owns a contiguous part and steals from others when it has finished. Runs in the calling thread alone if
-// lanes <= 1 or count <= grain. Nested loops run in the calling thread. If the active call is stopped
-// (base/active_call.h), the loop ends between chunks with an exception. An exception from the body (std::bad_alloc,
-// Error) is rethrown here after all lanes have stopped.
+// Splits [0, count) into chunks of `grain` (at least 1) and runs them on at most `lanes` threads, and no more than the
+// active call (base/active_call.h) may use. Each lane owns a contiguous part and steals from others when it has
+// finished. Runs in the calling thread alone if lanes <= 1 or count <= grain. Nested loops run in the calling thread. If
+// the active call is stopped, the loop ends between chunks with an exception. An exception from the body
+// (std::bad_alloc, Error) is rethrown here after all lanes have stopped.
 void parallelFor(int lanes, int64_t count, int64_t grain, LoopBody body);
 
 // How many of its lanes a loop of a run gets.

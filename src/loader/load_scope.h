@@ -41,6 +41,7 @@ class LoadScope {
         call_{interrupt_.isEmpty() ? nullptr : &interrupt_, session.memory(), nullptr,
               options.progress ? &progress_ : nullptr, session.logLevel()},
         scope_(&call_) {
+    call_.lanes = session.lanes();
     checkInterrupt();
     reportProgress(0, "read");
   }

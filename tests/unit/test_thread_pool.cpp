@@ -232,6 +232,21 @@ TEST(ThreadPool, StopsBetweenChunks) {
   }
 }
 
+TEST(ThreadPool, KeepsToTheLanesOfTheCall) {
+  ActiveCall call;
+  const ActiveCallScope scope(&call);
+  for (int lanes : {1, 2}) {
+    call.lanes = lanes;
+    std::atomic<int64_t> done{0}, strangers{0};
+    parallelFor(4, 1000, 1, [&](int64_t begin, int64_t end, int lane) {
+      done += end - begin;
+      if (lane >= lanes) ++strangers;
+    });
+    EXPECT_EQ(done, 1000);
+    EXPECT_EQ(strangers, 0);
+  }
+}
+
 TEST(ThreadPool, WorkersTakeMemoryFromTheCallersAccount) {
   const Ref<MemoryAccount> account = makeRef<MemoryAccount>("Test", 1000);
   ActiveCall call;

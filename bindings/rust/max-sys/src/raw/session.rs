@@ -18,8 +18,8 @@ pub struct MaxSessionOptions {
     pub devices: *const *mut MaxDevice,
     #[doc = " Number of devices; 0 = the host alone."]
     pub deviceCount: i32,
-    #[doc = " Maximum threads per call; 0 = the number of physical cores within the affinity mask and CPU quota. Calls that run"]
-    #[doc = " at the same time share the cores, so that each may use fewer."]
+    #[doc = " Maximum threads per call or load; 0 = the number of physical cores within the affinity mask and CPU quota. Calls"]
+    #[doc = " that run at the same time share the cores, so that each may use fewer."]
     pub threadCount: i32,
     #[doc = " Maximum bytes held by loads and calls of the session's models; 0 = no limit. See maxSessionGetMemory."]
     pub memoryLimit: u64,

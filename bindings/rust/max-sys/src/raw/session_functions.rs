@@ -50,7 +50,7 @@ unsafe extern "C" {
     pub fn maxSessionGetDevice(session: *const MaxSession, index: i32, outDevice: *mut *mut MaxDevice) -> MaxStatus;
 }
 unsafe extern "C" {
-    #[doc = " Gets the maximum number of threads per call."]
+    #[doc = " Gets the maximum number of threads per call or load."]
     #[doc = ""]
     #[doc = " Thread-safe."]
     #[doc = ""]
