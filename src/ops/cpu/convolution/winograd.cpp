@@ -4,8 +4,6 @@
 // With three spatial dimensions, a tile reads some frames, whose channels follow each other in the products.
 #include "ops/cpu/convolution/winograd.h"
 
-#include <hwy/cache_control.h>
-
 #include <algorithm>
 #include <array>
 
@@ -76,14 +74,14 @@ int64_t chooseSide(const Work& work, const Tensor& weights, const GemmTable& dir
 
 class WinogradWeights : public Prepared {
  public:
-  // `packed`: a matrix [frames * channels][filters] for each value.
+  // `packed`: of each panel, a matrix [frames * channels][filters] for each value, one after the other.
   WinogradWeights(Ref<PackedWeights> packed, int64_t side) : side_(side), packed_(std::move(packed)) {}
 
   size_t bytes() const override { return packed_->bytes(); }
   bool replaces(size_t input) const override { return packed_->replaces(input); }
   bool fits(const GemmTable& table) const { return packed_->fits(table); }
   int64_t side() const { return side_; }
-  const float* matrix(int64_t value) const { return packed_->data() + value * packed_->stride(); }
+  const float* data() const { return packed_->data(); }
   const PackedWeights& packed() const { return *packed_; }
 
  private:
@@ -97,10 +95,10 @@ int64_t framesOf(const Shape& weights) { return weights.product(2, weights.rank(
 // One channel of one frame of the filters of a panel.
 void packRow(const Panels& panels, int64_t panel, int64_t row, const Tensor& weights, int side, PackedWeights& packed) {
   const int64_t filters = weights.shape()[0], channels = weights.shape()[1], frames = framesOf(weights.shape());
-  const int64_t width = panels.width(panel), first = panels.begin(panel), taps = 9 * frames;
+  const int64_t width = panels.width(panel), first = panels.begin(panel), taps = 9 * frames, depth = frames * channels;
   const float* from = weights.as<float>() + (first * channels + row % channels) * taps + row / channels * 9;
-  float* to = packed.matrix(0) + first * frames * channels + row * width;
-  winogradTable(side).filters({from, channels * taps, std::min(width, filters - first), width, to, packed.stride()});
+  float* to = packed.matrix(0) + first * (side + 2) * (side + 2) * depth + row * width;
+  winogradTable(side).filters({from, channels * taps, std::min(width, filters - first), width, to, depth * width});
 }
 
 class WinogradOp : public OpKernel {
@@ -323,8 +321,9 @@ WinogradOp::Cuts WinogradOp::cutsOf(int64_t panel, int64_t tiles, Range depth) c
 }
 
 void WinogradOp::multiplyValue(int64_t value, int64_t panel, const Cuts& cuts, Range depth, const Lane& lane) const {
-  const int64_t width = panels_.width(panel), offset = panels_.begin(panel) * depth_;
-  const bool isLast = value + 1 == values_;
+  const int64_t width = panels_.width(panel);
+  const float* matrix = weights_->data() + (panels_.begin(panel) * values_ + value * width) * depth_;
+  const bool isLast = value + 1 == values_ && panel + 1 == panels_.count;
   GemmTile tile{};
   tile.taps = 1;
   tile.bStride = tile.ldc = width;
@@ -335,9 +334,9 @@ void WinogradOp::multiplyValue(int64_t value, int64_t panel, const Cuts& cuts, R
     tile.rowOffset = value * valueStep(depth_) + first;
     tile.depth = std::min(cuts.part, depth.end - first);
     tile.accumulate = first > depth.begin;
-    tile.b = weights_->matrix(value) + offset + first * width;
-    // The next value's panel, or the first of the next panel.
-    const float* next = weights_->matrix(isLast ? 0 : value + 1) + offset + (isLast ? width * depth_ : 0);
+    tile.b = matrix + first * width;
+    // The next value's, or the first of the next panel.
+    const float* next = isLast ? weights_->data() : matrix + depth_ * width;
     int64_t begin = 0;
     for (int64_t call = 0; call < cuts.calls; ++call) {
       const int64_t rows = cuts.rows + (call < cuts.rest ? 1 : 0);
@@ -462,20 +461,20 @@ int winogradSide(const Node& node, const Tensor& weights) {
 }
 
 PackedForm winogradForm(const Tensor& weights, int side) {
-  const int64_t values = (side + 2) * (side + 2);
-  const int64_t channels = weights.shape()[1], rows = checkedMultiply(framesOf(weights.shape()), channels);
-  return {"filters", gemmTable(), values, rows, weights.shape()[0], side, {channels}};
+  const int64_t values = (side + 2) * (side + 2), channels = weights.shape()[1];
+  const int64_t depth = checkedMultiply(framesOf(weights.shape()), channels);
+  return {"filters", gemmTable(), 1, checkedMultiply(values, depth), weights.shape()[0], side, {channels}};
 }
 
 Ref<Prepared> winogradWeights(const Tensor& weights, int side) {
   const PackedForm form = winogradForm(weights, side);
   auto packed = makeRef<PackedWeights>(form.table, form.matrices, form.rows, form.columns);
   const Panels panels(form.table.lanes, form.table.panelVectors, form.columns);
-  parallelFor(defaultLanes(), panels.count * form.rows, 16, [&](int64_t begin, int64_t end, int) {
+  const int64_t depth = framesOf(weights.shape()) * weights.shape()[1];
+  parallelFor(defaultLanes(), panels.count * depth, 16, [&](int64_t begin, int64_t end, int) {
     WorkCounter work;
     for (int64_t row = begin; row < end; ++row, work.pass(64 * panels.width(0)))
-      packRow(panels, row / form.rows, row % form.rows, weights, side, *packed);
-    hwy::FlushStream();
+      packRow(panels, row / depth, row % depth, weights, side, *packed);
   });
   return winogradWeights(std::move(packed), side);
 }

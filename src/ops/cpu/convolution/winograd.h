@@ -49,7 +49,7 @@ struct WinogradTable {
   void (*input)(const WinogradInput& tile);
   void (*narrowInput)(const WinogradInput& tile);
   void (*output)(const WinogradOutput& tile);
-  // Computes in float64 and rounds once. Streams: hwy::FlushStream makes the values visible to other threads.
+  // Computes in float64 and rounds once.
   void (*filters)(const WinogradFilters& filters);
 };
 // Of cpuTarget(); `side`: m.

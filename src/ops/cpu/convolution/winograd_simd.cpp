@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms of tiles for Winograd's convolution, per target. Vectors run along channels.
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <limits>
 
@@ -213,21 +215,24 @@ HWY_INLINE void filterVector(const float* from, int64_t step, int64_t count, flo
   }
 }
 
-// The values of some filters come together before they go to their matrices, past the caches: these matrices are about
-// a power of two apart, so that lines there would evict each other half written.
+// The values of some filters come together before they go to their matrices: these are about a power of two apart, so
+// that lines there would evict each other half written. A filter's next rows follow in memory; those of other filters
+// are far apart, which no processor foresees.
 template <class Size>
 void filterRow(const WinogradFilters& filters) {
-  constexpr int64_t kPart = 64, kValues = Size::kValues * Size::kValues;
+  constexpr int64_t kPart = 64, kValues = Size::kValues * Size::kValues, kAheadTaps = 9 * 8;
   const D d;
   HWY_ALIGN float values[kValues * kPart];
   for (int64_t first = 0; first < filters.width; first += kPart) {
     const int64_t end = std::min(first + kPart, filters.width);
+    for (int64_t k = first; k < std::min(end, filters.count); ++k)
+      hwy::Prefetch(filters.from + k * filters.step + kAheadTaps);
     for (int64_t k = first; k < end; k += kDoubles)
       filterVector<Size>(filters.from + k * filters.step, filters.step,
                          std::clamp<int64_t>(filters.count - k, 0, kDoubles), values + k - first, kPart);
     for (int64_t v = 0; v < kValues; ++v)
       for (int64_t k = first; k < end; k += kLanes)
-        hn::Stream(hn::Load(d, values + v * kPart + k - first), d, filters.out + v * filters.stride + k);
+        hn::Store(hn::Load(d, values + v * kPart + k - first), d, filters.out + v * filters.stride + k);
   }
 }
 
