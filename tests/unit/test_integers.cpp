@@ -239,5 +239,22 @@ TEST(Integers, QuotientsRoundToNearest) {
   });
 }
 
+// Each byte finds its own entry of a table, wherever it lies in a vector and however many follow.
+TEST(Integers, TablesMapEachByte) {
+  Random random(1);
+  const Ref<Tensor> table = randomTensor(random, DType::UInt8, {256}, 0, 255.9);
+  forEachTarget([&] {
+    for (const int64_t count : {1, 31, 32, 63, 64, 65, 100, 256 * 3 + 7}) {
+      const Ref<Tensor> x = Tensor::allocate(DType::UInt8, {count});
+      auto* bytes = static_cast<uint8_t*>(x->mutableData());
+      for (int64_t i = 0; i < count; ++i) bytes[i] = static_cast<uint8_t>(i * 3);
+      LooseNode node(kMaxDomain, "MapBytes", Attributes());
+      const Ref<Tensor> y = runOp(node.node(), {x, table}, {{DType::UInt8, {count}}}, "bytes").outputs[0];
+      for (int64_t i = 0; i < count; ++i)
+        ASSERT_EQ(y->as<uint8_t>()[i], table->as<uint8_t>()[bytes[i]]) << "byte " << i << " of " << count;
+    }
+  });
+}
+
 }  // namespace
 }  // namespace max::test
