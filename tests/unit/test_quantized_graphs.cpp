@@ -102,6 +102,20 @@ TEST(QuantizedGraphs, GroupsOfFourFiltersWorkOnChannelsLast) {
   EXPECT_EQ(run(build, {{1, 16, 7, 9}}), "DequantizeLinear QuantizeLinear Transpose*2 max.QLinearConv");
 }
 
+TEST(QuantizedGraphs, FewFiltersForEachChannelAreDepthwise) {
+  for (const int64_t times : {2, 3}) {
+    const auto build = [&](QuantizedBuilder& q) {
+      Value* x = q.input({1, 16, 7, 9});
+      Attributes attributes = padded();
+      attributes.set("group", int64_t{16});
+      attributes.set("strides", list({2, 2}));
+      q.b.output(q.both(q.b.op("Conv", {x, q.weights({16 * times, 1, 3, 3}, 0), q.bias(16 * times)}, attributes)));
+    };
+    EXPECT_EQ(run(build, {{1, 16, 7, 9}}),
+              "DequantizeLinear Expand QuantizeLinear Reshape Transpose*2 Unsqueeze max.QLinearConv");
+  }
+}
+
 TEST(QuantizedGraphs, ActivationsBecomeLimits) {
   for (const char* op : {"Relu", "Clip"}) {
     const auto build = [&](QuantizedBuilder& q) {

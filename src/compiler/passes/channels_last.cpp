@@ -71,10 +71,11 @@ Value* repeatChannels(Rewriter& rewriter, Value* x, int64_t times, const Node* o
   return rewriter.add("", "Reshape", {repeated, rewriter.constant(joined)}, {}, {origin})->output();
 }
 
+constexpr int64_t kMostRepeats = 4;
+
 // A few filters for each channel are a depthwise convolution of repeated channels, since products would be narrow.
 // Worth it where an element is read some times.
 int64_t repeatsOf(const Node& node, const Shape& weights, const std::vector<readers::Window>& windows) {
-  constexpr int64_t kMostRepeats = 4;
   constexpr double kFewestReads = 4;
   const int64_t groups = readers::readGroups(node.attributes), times = weights[0] / groups;
   if (weights.rank() > 5 || weights[1] != 1 || groups == 1 || times > kMostRepeats) return 1;
@@ -126,15 +127,20 @@ bool lowerIntegerConv(Rewriter& rewriter, Node& node, size_t w, size_t zeros) {
   const int rank = rankOf(node.input(0));
   if (rank < 3 || rank > 5 || shape.rank() != rank || shape.count() == 0) return false;
   const int64_t groups = readers::readGroups(node.attributes);
-  const bool isDepthwise = groups == shape[0] && shape[1] == 1, isNarrow = shape[0] / groups < kWorthAPanel;
-  if (groups > 1 && !isDepthwise && isNarrow) return false;
+  // Of integers nothing else is as fast as a depthwise convolution of repeated channels.
+  const bool isOfChannels = groups > 1 && shape[1] == 1 && shape[0] / groups <= kMostRepeats;
+  const int64_t times = isOfChannels ? shape[0] / groups : 1;
+  if (groups > 1 && !isOfChannels && shape[0] / groups < kWorthAPanel) return false;
   if (shape.product(1, rank) > kMostDepth || shape.product(2, rank) > kMostTaps) return false;
   const auto windows = explicitWindows(node, readers::readWindows(node.attributes, shape.dims().subspan(2)));
   if (!windows) return false;
   Attributes attributes;
   setWindows(attributes, *windows);
-  attributes.set("group", groups);
-  return replaceByLast(rewriter, node, node.op(), node.inputs, std::move(attributes));
+  attributes.set("group", groups * times);
+  std::vector<Value*> inputs = node.inputs;
+  inputs[0] = rewriter.transpose(inputs[0], toLast(rank), &node);
+  if (times > 1) inputs[0] = repeatChannels(rewriter, inputs[0], times, &node);
+  return replaceByOwn(rewriter, node, node.op(), std::move(inputs), std::move(attributes));
 }
 
 bool lowerConvInteger(Rewriter& rewriter, Node& node) { return lowerIntegerConv(rewriter, node, 1, 3); }
