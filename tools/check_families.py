@@ -16,6 +16,8 @@ EXCEPTIONS = {
     ("Shape", "cpu/generator"): "makes a tensor from a shape, as the kernels there do",
     ("Size", "cpu/generator"): "makes a tensor from a shape, as the kernels there do",
     ("BatchNormalization", "cpu/elementwise"): "a chain of elementwise operations",
+    ("QuantizeLinear", "cpu/elementwise"): "joins chains of elementwise operators",
+    ("DequantizeLinear", "cpu/elementwise"): "joins chains of elementwise operators",
     ("Hardmax", "cpu/reduction"): "the search of ArgMax",
     ("GlobalMaxPool", "cpu/reduction"): "a reduction of all spatial axes",
     ("GlobalAveragePool", "cpu/reduction"): "a reduction of all spatial axes",

@@ -69,12 +69,13 @@ std::string run(const std::function<void(QuantizedBuilder&)>& build, const std::
 }
 
 // With real results, which differ by no step.
-std::string runReal(const std::function<void(QuantizedBuilder&)>& build, const std::vector<Shape>& shapes) {
+std::string runReal(const std::function<void(QuantizedBuilder&)>& build, const std::vector<Shape>& shapes,
+                    const CompileOptions& options = withoutFusion()) {
   const auto write = [&](Builder& b) {
     QuantizedBuilder quantized{b};
     build(quantized);
   };
-  return compileAndCompare(write, shapes);
+  return compileAndCompare(write, shapes, options);
 }
 
 TEST(QuantizedGraphs, ConvolutionsWorkOnIntegers) {
@@ -213,6 +214,26 @@ TEST(QuantizedGraphs, FunctionsBecomeTables) {
     };
     EXPECT_EQ(run(unlike, {{4, 70}, {4, 70}}).find("max.MapBytes"), std::string::npos);
   }
+}
+
+// Chains read and write integers of 8 or 16 bits, with the same results as operator by operator.
+TEST(QuantizedGraphs, ChainsReadAndWriteIntegers) {
+  for (const DType dtype : {DType::UInt8, DType::Int8})
+    for (const Shape& shape : {Shape{1, 1}, Shape{3, 70}, Shape{2, 3, 1111}}) {
+      const auto build = [&](QuantizedBuilder& q) {
+        q.dtype = dtype;
+        q.zero = dtype == DType::UInt8 ? 131 : 3;
+        const SymbolicShape dims(shape.dims().begin(), shape.dims().end());
+        Value *a = q.both(q.b.input(dims), 0.02f), *b = q.both(q.b.input(dims), 0.03f);
+        Value* sum = q.both(q.b.op("Add", {a, b}));
+        // Read by two chains and by another operator, each of which dequantises it.
+        q.b.output(q.both(q.b.op("Mul", {sum, a})));
+        q.b.output(q.both(q.b.op("Sub", {sum, b}), 0.04f));
+        q.b.output(q.b.op("Softmax", {sum}, attrs({{"axis", int64_t{-1}}})));
+      };
+      const std::string operators = runReal(build, {shape, shape}, CompileOptions());
+      EXPECT_EQ(operators, "DequantizeLinear QuantizeLinear*2 Softmax max.Elementwise*3") << concat(shape);
+    }
 }
 
 TEST(QuantizedGraphs, TablesKeepTheLayout) {

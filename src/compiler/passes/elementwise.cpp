@@ -14,17 +14,32 @@ namespace {
 
 constexpr size_t kMaxNodes = 32;  // per group; an operator takes one to a few instructions
 
-bool isFusable(const Node& node, const OperatorLibrary& operators) {
-  if (node.outputs.size() != 1 || !isLive(node) || !isRanked(node.output())) return false;
-  // Shape arithmetic is evaluated when a plan is made.
-  if (node.output()->elements) return false;
-  return hasTrait(node, kTraitElementwise) && operators.canFuse(node);
+bool isQuantization(const Node& node) {
+  return node.domain().empty() && (node.is("QuantizeLinear") || node.is("DequantizeLinear"));
 }
+
+// What may join chains. Kernels of accelerators do not quantise.
+class Fusable {
+ public:
+  explicit Fusable(const CompileOptions& options) : operators_(options.operators), quantizes_(!options.accelerator) {}
+
+  bool operator()(const Node& node) const {
+    if (node.outputs.size() != 1 || !isLive(node) || !isRanked(node.output())) return false;
+    // Shape arithmetic is evaluated when a plan is made.
+    if (node.output()->elements) return false;
+    return (hasTrait(node, kTraitElementwise) || (quantizes_ && isQuantization(node))) && operators_.canFuse(node);
+  }
+  size_t maxInputs() const { return operators_.maxFusedInputs(); }
+
+ private:
+  const OperatorLibrary& operators_;
+  bool quantizes_;
+};
 
 // A set of operators: one produces the result, the others are only used within the group.
 class Group {
  public:
-  Group(Node* last, const OperatorLibrary& operators) : operators_(operators), nodes_{last}, members_{last} {}
+  Group(Node* last, const Fusable& isFusable) : isFusable_(isFusable), nodes_{last}, members_{last} {}
 
   // Adds producers to the group until none fits.
   void grow(const std::unordered_set<const Node*>& taken) {
@@ -47,13 +62,13 @@ class Group {
  private:
   bool belongs(const Node& node) const {
     const Value* output = node.output();
-    if (nodes_.size() >= kMaxNodes || contains(&node) || node.graph != nodes_[0]->graph || !isFusable(node, operators_))
+    if (nodes_.size() >= kMaxNodes || contains(&node) || node.graph != nodes_[0]->graph || !isFusable_(node))
       return false;
     // A smaller result would be recomputed for each element that it broadcasts to.
     if (!sameDims(output, nodes_[0]->output()) || output->isOutput()) return false;
     return std::all_of(output->uses.begin(), output->uses.end(),
                        [this](const Use& use) { return contains(use.node); }) &&
-           inputsWith(node) <= operators_.maxFusedInputs();
+           inputsWith(node) <= isFusable_.maxInputs();
   }
 
   size_t inputsWith(const Node& candidate) const {
@@ -67,7 +82,7 @@ class Group {
     return inputs.size();
   }
 
-  const OperatorLibrary& operators_;
+  const Fusable& isFusable_;
   std::vector<Node*> nodes_;
   std::unordered_set<const Node*> members_;
 };
@@ -117,6 +132,24 @@ class ExpressionWriter {
   std::unordered_map<const Value*, Operand> operands_;
 };
 
+using Positions = std::unordered_map<const Node*, size_t>;
+
+// Integers are less to read than the numbers that they mean: each operator that could join a DequantizeLinear gets one
+// of its own, in the same place.
+void dequantizeForEach(Rewriter& rewriter, const Fusable& isFusable, Positions& positions) {
+  for (Node* node : std::vector<Node*>(rewriter.graph().nodes())) {
+    if (!node->is("DequantizeLinear") || node->output()->uses.size() < 2 || !isFusable(*node)) continue;
+    const std::vector<Use> uses = node->output()->uses;
+    for (const Use& use : uses) {
+      const bool joins = use.node->graph == node->graph && isFusable(*use.node);
+      if (!joins || !sameDims(use.node->output(), node->output())) continue;
+      Node* own = rewriter.add("", node->op(), node->inputs, node->attributes, {node});
+      positions.emplace(own, positions.at(node));
+      rewriter.graph().replaceInput(*use.node, static_cast<size_t>(use.index), own->output());
+    }
+  }
+}
+
 void fuse(Rewriter& rewriter, std::vector<Node*> nodes) {
   const ExpressionWriter writer(nodes);
   if (writer.inputs().empty()) return;
@@ -139,14 +172,15 @@ void fuse(Rewriter& rewriter, std::vector<Node*> nodes) {
 }  // namespace
 
 void fuseElementwise(Rewriter& rewriter) {
-  const OperatorLibrary& operators = rewriter.options().operators;
+  const Fusable isFusable(rewriter.options());
   const std::vector<Node*> nodes = rewriter.graph().nodes();
-  std::unordered_map<const Node*, size_t> positions;
+  Positions positions;
   for (size_t i = 0; i < nodes.size(); ++i) positions.emplace(nodes[i], i);
+  dequantizeForEach(rewriter, isFusable, positions);
   std::unordered_set<const Node*> taken;
   for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-    if (taken.contains(*node) || !isFusable(**node, operators)) continue;
-    Group group(*node, operators);
+    if (taken.contains(*node) || !isFusable(**node)) continue;
+    Group group(*node, isFusable);
     group.grow(taken);
     if (group.nodes().size() < 2) continue;
     std::vector<Node*> ordered = group.nodes();

@@ -59,6 +59,19 @@ Id ElementwiseBuilder::scalar(double value, DType dtype) {
   return add(Kind::Constant, dtype, stored, constants_.size() - 1);
 }
 
+std::optional<float> ElementwiseBuilder::constantNumber(Id value) const {
+  const Value& constant = at(value);
+  if (constant.kind != Kind::Constant) return std::nullopt;
+  const TileFunction convert = findCastTileFunction(constant.stored, DType::Float32);
+  const std::byte* block = constants_[static_cast<size_t>(constant.index)].data();
+  float number = 0;
+  if (constant.stored == DType::Float32)
+    std::memcpy(&number, block, sizeof number);
+  else if (convert)
+    convert({&number, {block}, {0}, 1, 0, 0});
+  return number;
+}
+
 // Constants are converted here, once.
 Id ElementwiseBuilder::materialise(Id value, DType stored) {
   const Value source = at(value);

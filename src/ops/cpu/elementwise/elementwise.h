@@ -16,6 +16,7 @@
 
 #include <array>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -68,6 +69,7 @@ class ElementwiseBuilder {
   void output(Id value);  // the next output of the fused node
 
   DType dtype(Id value) const { return at(value).dtype; }
+  std::optional<float> constantNumber(Id value) const;  // nullopt if it is not a constant
   size_t inputCount() const { return inputCount_; }
   size_t instructionCount() const { return instructions_.size(); }
   // Assigns registers. The builder is empty afterwards.

@@ -83,6 +83,7 @@ std::optional<ElementOp> activationOp(std::string_view name) {
 
 TileFunction findTileFunction(ElementOp op, DType from, DType to) {
   if (op == ElementOp::Cast) return findCastTileFunction(from, to);
+  if (op == ElementOp::Quantize || op == ElementOp::Dequantize) return findQuantizeTileFunction(op, from, to);
   if (infoOf(op).givesBool() ? to != DType::Bool : to != from) return nullptr;
   const TileFunction special = from == DType::Float32 ? findFloatTileFunction(op) : findMove(op, from);
   return special ? special : findPlainTileFunction(op, from);

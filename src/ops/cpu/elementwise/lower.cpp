@@ -57,7 +57,10 @@ bool canFuseElementwise(const Node& node) {
     std::vector<Id> operands;
     for (const Value* input : node.inputs) {
       if (input && !isCastable(input->type.dtype)) return false;
-      operands.push_back(input ? builder.input(input->type.dtype) : Id::Omitted);
+      const bool isNumber = input && input->constant && input->constant->count() == 1;
+      operands.push_back(!input     ? Id::Omitted
+                         : isNumber ? builder.constant(*input->constant)
+                                    : builder.input(input->type.dtype));
     }
     builder.append(*node.schema, node.attributes, operands);
     return true;

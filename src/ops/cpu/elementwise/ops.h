@@ -17,6 +17,8 @@ namespace max {
 // Arithmetic, one type in and out. Integers: results wrap; x / 0 and x mod 0 are 0;
 // the smallest integer divided by -1 is itself. Shifts by the width or more, or by less than 0, shift everything out.
 // MulAdd: a * b + c. Scale: a * alpha + beta. Clip: a in [b, c], b wins if b > c.
+// Quantize and Dequantize: float32 to an integer of 8 or 16 bits and back, with the scale alpha and the zero point
+// beta.
 //
 // What the operators of ONNX with these names do, and what an instruction costs (about how many additions).
 //   Same   the instruction on the operator's inputs, with a result of their dtype
@@ -98,6 +100,8 @@ namespace max {
   X(Where, Own, 1) \
   X(Clip, Own, 1) \
   X(MulAdd, Own, 1) \
+  X(Quantize, Own, 2) \
+  X(Dequantize, Own, 1) \
   X(Cast, Own, 1)
 // clang-format on
 
@@ -149,6 +153,7 @@ TileFunction findTileFunction(ElementOp op, DType from, DType to);
 TileFunction findFloatTileFunction(ElementOp op);               // float32, vectorised by target
 TileFunction findPlainTileFunction(ElementOp op, DType dtype);  // all other arithmetic
 TileFunction findCastTileFunction(DType from, DType to);
+TileFunction findQuantizeTileFunction(ElementOp op, DType from, DType to);  // Quantize, Dequantize
 bool isCastable(DType dtype);  // bool, 8 to 64 bit integers, float16, bfloat16, float32, float64
 
 // Fills the 64 bytes at `block` with copies of the element at `value`.

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <optional>
 
 #include "graph/readers/elementwise.h"
+#include "graph/readers/quantization.h"
 #include "graph/readers/types.h"
 #include "graph/schema.h"
 
@@ -103,6 +105,26 @@ Id isInf(const Row& row, Builder& builder, const Attributes& attributes, Operand
                       read.positive ? 1.f : 0.f);
 }
 
+// To or from integers with one scale and one zero point, which are constants.
+Id quantization(const Row& row, Builder& builder, const Attributes& attributes, Operands operands) {
+  const readers::Quantization reader(attributes);
+  const bool quantizes = row.op == ElementOp::Quantize;
+  const auto numberOf = [&](size_t i) {
+    const std::optional<float> number = builder.constantNumber(operands[i]);
+    require(number.has_value(), MAX_STATUS_UNIMPLEMENTED, "A scale or zero point is not a known number");
+    return *number;
+  };
+  const bool isFloat32 = (reader.precision == DType::Invalid || reader.precision == DType::Float32) &&
+                         builder.dtype(operands[1]) == DType::Float32 &&
+                         (quantizes || reader.output == DType::Invalid || reader.output == DType::Float32);
+  require(isFloat32 && reader.block == 0, MAX_STATUS_UNIMPLEMENTED, "No elementwise instruction quantises this");
+  const DType byte = reader.output == DType::Invalid ? DType::UInt8 : reader.output;
+  const DType integers = !quantizes ? builder.dtype(operands[0]) : has(operands, 2) ? builder.dtype(operands[2]) : byte;
+  const float zero = has(operands, 2) ? numberOf(2) : 0;
+  const DType from = builder.dtype(operands[0]), to = quantizes ? integers : DType::Float32;
+  return builder.emit(row.op, from, to, {operands[0]}, numberOf(1), zero);
+}
+
 // Operators that more than their instruction stands for.
 constexpr Row kOwnRows[] = {
     {"BitShift", ElementOp::ShiftLeft, shift},
@@ -141,12 +163,20 @@ constexpr std::array<Row, kRowCount> kRows = [] {
   return rows;
 }();
 
+// Alone they have kernels of their own.
+constexpr Row kFusedRows[] = {
+    {"DequantizeLinear", ElementOp::Dequantize, quantization},
+    {"QuantizeLinear", ElementOp::Quantize, quantization},
+};
+
 }  // namespace
 
 std::span<const ElementwiseRow> elementwiseRows() { return kRows; }
 
 const ElementwiseRow* findElementwiseRow(const OpSchema& schema) {
   if (!schema.domain.empty()) return nullptr;
+  for (const Row& row : kFusedRows)
+    if (row.name == schema.name) return &row;
   const auto row = std::lower_bound(std::begin(kRows), std::end(kRows), schema.name,
                                     [](const Row& a, std::string_view name) { return a.name < name; });
   return row != std::end(kRows) && row->name == schema.name ? row : nullptr;

@@ -19,6 +19,7 @@ struct ElementwiseRow {
 };
 
 std::span<const ElementwiseRow> elementwiseRows();
-const ElementwiseRow* findElementwiseRow(const OpSchema& schema);  // NULL if there is none
+// NULL if there is none; also of operators that only join programs of others.
+const ElementwiseRow* findElementwiseRow(const OpSchema& schema);
 
 }  // namespace max

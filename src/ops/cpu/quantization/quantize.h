@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <limits>
 
+#include "ops/cpu/elementwise/ops.h"
+
 namespace max {
 
 // Rounds to nearest even, for |x| < 2^22: adding 1.5 * 2^23 drops the fraction.
@@ -29,6 +31,7 @@ struct QuantizeLoops {
   void (*quantize)(const float* x, Q* y, int64_t count, float scale, float zero);
   // (x - zero) * scale
   void (*dequantize)(const Q* x, float* y, int64_t count, float scale, float zero);
+  TileFunction quantizeTile, dequantizeTile;  // the same as instructions of elementwise programs
 };
 
 struct QuantizeTable : QuantizeLoops<uint8_t>, QuantizeLoops<int8_t>, QuantizeLoops<uint16_t>, QuantizeLoops<int16_t> {

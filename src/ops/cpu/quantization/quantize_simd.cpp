@@ -91,6 +91,19 @@ void dequantize(const Q* x, float* y, int64_t count, float scale, float zero) {
   for (; i < count; ++i) y[i] = (static_cast<float>(x[i]) - zero) * scale;
 }
 
+template <class From, class To, void (*kLoop)(const From*, To*, int64_t, float, float)>
+void tileOf(const TileOperands& tile) {
+  const bool isRepeated = tile.step[0] == 0;
+  auto* to = static_cast<To*>(tile.dst);
+  kLoop(static_cast<const From*>(tile.src[0]), to, isRepeated ? std::min<int64_t>(tile.count, 1) : tile.count,
+        tile.alpha, tile.beta);
+  for (int64_t i = 1; isRepeated && i < tile.count; ++i) to[i] = to[0];
+}
+
+template <class Q>
+constexpr QuantizeLoops<Q> kLoopsOf = {quantize<Q>, dequantize<Q>, tileOf<float, Q, quantize<Q>>,
+                                       tileOf<Q, float, dequantize<Q>>};
+
 void range(const float* x, int64_t count, float& low, float& high) {
   const D d;
   auto least = hn::Set(d, low), most = hn::Set(d, high);
@@ -111,11 +124,8 @@ void range(const float* x, int64_t count, float& low, float& high) {
 }  // namespace
 
 extern const QuantizeTable kQuantizeTable;
-constexpr QuantizeTable kQuantizeTable = {{quantize<uint8_t>, dequantize<uint8_t>},
-                                          {quantize<int8_t>, dequantize<int8_t>},
-                                          {quantize<uint16_t>, dequantize<uint16_t>},
-                                          {quantize<int16_t>, dequantize<int16_t>},
-                                          range};
+constexpr QuantizeTable kQuantizeTable = {
+    {kLoopsOf<uint8_t>}, {kLoopsOf<int8_t>}, {kLoopsOf<uint16_t>}, {kLoopsOf<int16_t>}, range};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -124,6 +134,33 @@ HWY_AFTER_NAMESPACE();
 namespace max {
 
 const QuantizeTable& quantizeTable() { return MAX_CHOOSE_TARGET(kQuantizeTable); }
+
+namespace {
+
+template <class Q>
+TileFunction tileFunction(ElementOp op) {
+  const QuantizeLoops<Q>& loops = quantizeTable().loops<Q>();
+  return op == ElementOp::Quantize ? loops.quantizeTile : loops.dequantizeTile;
+}
+
+}  // namespace
+
+TileFunction findQuantizeTileFunction(ElementOp op, DType from, DType to) {
+  const bool quantizes = op == ElementOp::Quantize;
+  if ((quantizes ? from : to) != DType::Float32) return nullptr;
+  switch (quantizes ? to : from) {
+    case DType::UInt8:
+      return tileFunction<uint8_t>(op);
+    case DType::Int8:
+      return tileFunction<int8_t>(op);
+    case DType::UInt16:
+      return tileFunction<uint16_t>(op);
+    case DType::Int16:
+      return tileFunction<int16_t>(op);
+    default:
+      return nullptr;
+  }
+}
 
 }  // namespace max
 #endif
