@@ -195,6 +195,43 @@ TEST(QuantizedGraphs, MovedElementsStayIntegers) {
   EXPECT_EQ(run(build, {{1, 4, 6, 6}}, 0), "Concat DequantizeLinear QuantizeLinear Reshape Transpose*2 max.MaxPool");
 }
 
+// Parts of other scales than their joint get it by a table.
+TEST(QuantizedGraphs, PartsOfOtherScalesJoinAsIntegers) {
+  for (const DType dtype : {DType::UInt8, DType::Int8}) {
+    const auto build = [&](QuantizedBuilder& q) {
+      q.dtype = dtype;
+      q.zero = dtype == DType::UInt8 ? 131 : 3;
+      Value *a = q.input({4, 70}), *b = q.both(q.b.input({4, 20}));
+      q.b.output(q.both(q.b.op("Concat", {a, b}, attrs({{"axis", int64_t{1}}}))));
+    };
+    EXPECT_EQ(run(build, {{4, 70}, {4, 20}}, 0), "Concat DequantizeLinear QuantizeLinear*2 max.MapBytes");
+  }
+}
+
+// Parts and moved elements stay integers until something needs the numbers.
+TEST(QuantizedGraphs, PartsStayIntegers) {
+  const auto build = [](QuantizedBuilder& q) {
+    Node* split = q.b.node("Split", {q.input({6, 8}), q.b.ints({2, 4})}, {}, 2);
+    q.b.output(q.both(split->outputs[0], 0.02f));
+    q.b.output(q.b.op("Softmax", {q.b.op("Transpose", {split->outputs[1]}, attrs({{"perm", list({1, 0})}}))},
+                      attrs({{"axis", int64_t{0}}})));
+  };
+  EXPECT_EQ(runReal(build, {{6, 8}}), "DequantizeLinear*2 QuantizeLinear Softmax Split Transpose");
+}
+
+// A layout is restored before bytes become numbers.
+TEST(QuantizedGraphs, BytesAreTransposed) {
+  const auto write = [](Builder& b) {
+    QuantizedBuilder q{b};
+    Value* y = q.both(b.op("Conv", {q.input({1, 16, 7, 9}), q.weights({20, 16, 3, 3}, 0)}, padded()));
+    b.output(b.op("PRelu", {y, b.scalar(0.25f)}));
+  };
+  Compiled result;
+  compileAndRun(result, write, {{1, 16, 7, 9}}, withoutFusion(), -2, 2);
+  for (const Node* node : result.graph.graph->nodes())
+    EXPECT_TRUE(!node->is("Transpose") || node->output()->type.dtype == DType::UInt8) << dump(*result.graph.graph);
+}
+
 TEST(QuantizedGraphs, FunctionsBecomeTables) {
   for (const DType dtype : {DType::UInt8, DType::Int8}) {
     // As exporters write Gelu, with each result quantised.

@@ -328,6 +328,33 @@ bool raiseAboveResize(Rewriter& rewriter, Node& node) {
                           rewriter.add("", "Resize", std::move(inputs), std::move(attributes), {resize})->output());
 }
 
+// A Transpose of what a DequantizeLinear with one scale makes, maybe after elementwise operators with numbers, moves
+// back above it: bytes are less to move.
+bool raiseAboveDequantize(Rewriter& rewriter, Node& node) {
+  const auto isNumber = [](const Value* input) { return !input || (input->constant && input->constant->count() == 1); };
+  const Perm perm = permOf(node);
+  std::vector<Node*> chain;
+  for (const Value* value = node.input(0); hasSingleUse(value);) {
+    Node* maker = localProducer(value);
+    const bool isEnd = producer(value, "DequantizeLinear") != nullptr;
+    if (!maker || !(isEnd || hasTrait(*maker, kTraitElementwise)) || maker->outputs.size() != 1) return false;
+    if (!std::all_of(maker->inputs.begin() + 1, maker->inputs.end(), isNumber)) return false;
+    chain.push_back(maker);
+    value = maker->input(0);
+    if (isEnd) break;
+  }
+  const bool endsWell = !chain.empty() && chain.back()->is("DequantizeLinear");
+  if (perm.empty() || !endsWell || !sameRank(chain.back()->input(0), node.output())) return false;
+  Value* result = rewriter.transpose(chain.back()->input(0), perm, &node);
+  for (auto maker = chain.rbegin(); maker != chain.rend(); ++maker) {
+    std::vector<Value*> inputs = (*maker)->inputs;
+    inputs[0] = result;
+    result =
+        rewriter.add((*maker)->domain(), (*maker)->op(), std::move(inputs), (*maker)->attributes, {*maker})->output();
+  }
+  return sameType(result, node.output()) && rewriter.replace(&node, result);
+}
+
 // Consecutive axes that a Reshape joins or splits: [first, last) of both shapes.
 struct AxisGroup {
   size_t fromFirst, fromLast, toFirst, toLast;
@@ -469,7 +496,7 @@ constexpr Rule kSinkRules[] = {
     {kMaxDomain, "MatMul", transposeBack},
 };
 
-constexpr Rule kRaiseRules[] = {{"", "Transpose", raiseAboveResize}};
+constexpr Rule kRaiseRules[] = {{"", "Transpose", raiseAboveResize}, {"", "Transpose", raiseAboveDequantize}};
 
 }  // namespace
 
