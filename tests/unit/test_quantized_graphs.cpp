@@ -219,6 +219,21 @@ TEST(QuantizedGraphs, PartsStayIntegers) {
   EXPECT_EQ(runReal(build, {{6, 8}}), "DequantizeLinear*2 QuantizeLinear Softmax Split Transpose");
 }
 
+TEST(QuantizedGraphs, ExtremesAreThoseOfIntegers) {
+  for (const DType dtype : {DType::UInt8, DType::Int8})
+    for (const int64_t axis : {1, 2}) {
+      const auto build = [&](QuantizedBuilder& q) {
+        q.dtype = dtype;
+        q.zero = dtype == DType::UInt8 ? 131 : 3;
+        const Attributes attributes = attrs({{"keepdims", int64_t{0}}});
+        q.b.output(q.b.op("ReduceMax", {q.both(q.b.input({2, 40, 50})), q.b.ints({axis})}, attributes));
+        q.b.output(q.both(q.b.op("ReduceMin", {q.input({2, 40, 50}), q.b.ints({axis})}, attributes), 0.02f));
+      };
+      EXPECT_EQ(runReal(build, {{2, 40, 50}, {2, 40, 50}}),
+                "DequantizeLinear*2 QuantizeLinear*2 ReduceMax ReduceMin Squeeze*2");
+    }
+}
+
 // A layout is restored before bytes become numbers.
 TEST(QuantizedGraphs, BytesAreTransposed) {
   const auto write = [](Builder& b) {

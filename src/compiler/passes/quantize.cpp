@@ -226,10 +226,11 @@ bool joinIntegers(Rewriter& rewriter, Node& node) {
   return sameType(joined->output(), node.output()) && rewriter.replace(&node, joined->output());
 }
 
-// Whether an operator moves elements without making more of them.
+// Whether an operator moves elements, or finds the greatest or least of some, without making more of them.
 bool onlyMoves(const Node& node) {
-  const bool growsOrComputes = node.is("Tile") || node.is("Expand") || node.is("Resize");
-  return (node.is("Split") && node.domain().empty()) || (movesElements(node) && !growsOrComputes);
+  const bool grows = node.is("Tile") || node.is("Expand") || node.is("Resize");
+  const bool selects = node.is("Split") || node.is("ReduceMax") || node.is("ReduceMin");
+  return (selects && node.domain().empty()) || (movesElements(node) && !grows);
 }
 
 // move(D(x)) -> D(move(x)): a quarter of the bytes, and closer to a QuantizeLinear.

@@ -105,9 +105,20 @@ const FoldFunctions* find(Fold fold) {
   }
 }
 
+template <class T>
+const FoldFunctions* findExtreme(Fold fold) {
+  return fold == Fold::Max ? &Plain<T, T, Fold::Max>::kFunctions : &Plain<T, T, Fold::Min>::kFunctions;
+}
+
 }  // namespace
 
+bool foldsInBytes(DType dtype, Fold fold) {
+  const bool isByte = dtype == DType::Int8 || dtype == DType::UInt8 || dtype == DType::Bool;
+  return isByte && (fold == Fold::Max || fold == Fold::Min);
+}
+
 const FoldFunctions* findPlainFold(Fold fold, DType dtype) {
+  if (foldsInBytes(dtype, fold)) return dtype == DType::Int8 ? findExtreme<int8_t>(fold) : findExtreme<uint8_t>(fold);
   switch (dtype) {
     case DType::Bool:
     case DType::UInt8:
