@@ -35,6 +35,7 @@ constexpr Pass kPasses[] = {
      PassScope::Portable},
     {"one_hot", "Products with one-hot matrices become Gathers of precomputed rows", gatherOneHot, PassScope::Portable},
     {"indices", "Indices that an Expand repeats select whole slices", selectSlices, PassScope::Portable},
+    {"concat", "What follows joined convolutions is done to each of them", finishParts, PassScope::Portable},
     {"conv", "Scales, shifts and zero borders move into convolutions", foldIntoConv, PassScope::Portable},
     {"matmul", "Matrix products take transposed operands, scale and bias", lowerMatMul, PassScope::Portable},
     {"attention", "softmax(Q K') V becomes one operator", recogniseAttention, PassScope::Portable},

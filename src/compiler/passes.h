@@ -20,6 +20,7 @@ void recogniseInstanceNorms(Rewriter& rewriter);
 void joinSquares(Rewriter& rewriter);
 void gatherOneHot(Rewriter& rewriter);
 void selectSlices(Rewriter& rewriter);
+void finishParts(Rewriter& rewriter);
 void foldIntoConv(Rewriter& rewriter);
 void lowerMatMul(Rewriter& rewriter);
 void recogniseAttention(Rewriter& rewriter);

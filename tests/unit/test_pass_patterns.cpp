@@ -291,6 +291,28 @@ TEST(ConvPass, BatchNormAndActivationFold) {
   EXPECT_EQ(compileAndCompare(build, {{2, 3, 8, 8}}), "Transpose*2 max.Conv");
 }
 
+// Convolutions of parts of a tensor that are joined again, as MixNet has them; `readers` of what is joined.
+void mixedConvs(Builder& b, int readers) {
+  Value* x = b.input({b.symbol("n"), 6, 8, 8});
+  Node* parts = b.node("Split", {x, b.ints({2, 4})}, attrs({{"axis", int64_t{1}}}), 2);
+  const auto conv = [&](size_t i, int64_t channels, int64_t size) {
+    const Attributes attributes =
+        attrs({{"pads", list({size / 2, size / 2, size / 2, size / 2})}, {"group", channels}});
+    return b.op("Conv", {parts->output(i), b.random({channels, 1, size, size}), b.random({channels})}, attributes);
+  };
+  Value* joined = b.op("Concat", {conv(0, 2, 3), conv(1, 4, 5)}, attrs({{"axis", int64_t{1}}}));
+  Value* y = b.op("BatchNormalization", {joined, b.random({6}), b.random({6}), b.random({6}), b.random({6}, 0.5f, 2)});
+  b.output(b.op("Mul", {y, b.op("Sigmoid", {y})}));
+  if (readers > 1) b.output(b.op("Neg", {joined}));
+}
+
+TEST(ConvPass, NormAndActivationOfJoinedConvolutionsFold) {
+  EXPECT_EQ(compileAndCompare([](Builder& b) { mixedConvs(b, 1); }, {{2, 6, 8, 8}}),
+            "Concat Split Transpose*3 max.Conv*2");
+  EXPECT_EQ(compileAndCompare([](Builder& b) { mixedConvs(b, 2); }, {{2, 6, 8, 8}}),
+            "Add Concat Mul Neg Split Swish Transpose*4 max.Conv*2");
+}
+
 TEST(ConvPass, BatchNormElsewhereIsScaleAndShift) {
   const auto build = [](Builder& b) {
     Value* x = b.input({b.symbol("n"), 4, 5, 6});
