@@ -50,8 +50,15 @@ class Layout {
   struct Lifetime {
     int madeBy = -1;  // step of this plan
     int lastUse = -1;
-    int merged = kNoValue;  // the root whose memory this one reuses
-    size_t offset = 0;      // in that memory
+    int merged = kNoValue;   // the root whose memory this one reuses
+    size_t offset = 0;       // in that memory
+    bool isOfRows = false;   // it is some of each row of that root
+    bool hasBlocks = false;  // others lie in its memory as blocks
+  };
+  struct Use {
+    size_t step;
+    OperandPlace place;
+    int value;
   };
 
   const Lifetime& lifetime(int root) const { return std::as_const(lifetimes_)[root]; }
@@ -187,14 +194,75 @@ class Layout {
     return root;
   }
 
-  // Parts of values that are copied as one block share the memory of the whole. The order matters: each decision relies
+  // Parts of values that are copied share the memory of the whole. The order matters: each decision relies
   // on lifetimes that later ones leave alone.
   void shareMemory() {
+    findUses();
     for (size_t s = 0; s < draft_.steps.size(); ++s) shareInputs(draft_.steps[s]);
     for (int s = static_cast<int>(draft_.steps.size()) - 1; s >= 0; --s) {
       passClaimBack(s);
       for (const CopiedPart& part : draft_.steps[s].kernel->parts()) shareOutput(s, part);
     }
+    setPitches();
+  }
+
+  // By roots; nothing if no step copies parts of rows.
+  void findUses() {
+    const auto copiesRows = [](const DraftStep& step) {
+      const std::span<const CopiedPart> parts = step.kernel->parts();
+      return std::any_of(parts.begin(), parts.end(), [](const CopiedPart& part) { return part.isOfRows; });
+    };
+    if (std::none_of(draft_.steps.begin(), draft_.steps.end(), copiesRows)) return;
+    uses_ = Numbered<std::vector<Use>>(values_.size(), values_.isContinued());
+    for (size_t s = 0; s < draft_.steps.size(); ++s)
+      forEachOperand(draft_.steps[s], [&](OperandPlace place, int value) {
+        uses_[values_[value].root].push_back({s, place, value});
+      });
+  }
+
+  template <class Function>
+  void forEachOperand(const DraftStep& step, Function function) const {
+    const auto each = [&](const std::vector<int>& values, OperandPlace::Side side) {
+      for (size_t i = 0; i < values.size(); ++i)
+        if (hasMemory(values[i])) function(OperandPlace{side, i}, values[i]);
+    };
+    each(step.inputs, OperandPlace::Input);
+    each(step.outputs, OperandPlace::Output);
+  }
+
+  static size_t rowBytes(const ValueState& state) { return bytesFor(state.dtype, state.shape.back()); }
+
+  bool hasRowsOfRoot(int value) const {
+    const Shape &shape = values_[value].shape, &ofRoot = values_[values_[value].root].shape;
+    return shape.rank() > 0 && ofRoot.rank() > 0 && shape.back() == ofRoot.back();
+  }
+
+  // Whether bytes that follow each other in a value that is dense do so in its memory, at a place for others.
+  bool isBlockOf(int value, size_t offset) const { return isAligned(offset) && pitchOf(value) == 0; }
+
+  // Whether all that read or write a value take rows that lie apart.
+  bool canLieApart(int root) const {
+    if (lifetime(root).hasBlocks || lifetime(root).lastUse == kForever) return false;
+    const std::vector<Use>& uses = std::as_const(uses_)[root];
+    return std::all_of(uses.begin(), uses.end(), [&](const Use& use) {
+      return hasRowsOfRoot(use.value) && draft_.steps[use.step].kernel->takesPitch(use.place);
+    });
+  }
+
+  // Bytes from one row of a value to the next; 0 = it is dense.
+  size_t pitchOf(int value) const {
+    size_t pitch = 0;
+    for (int at = values_[value].root; lifetime(at).merged != kNoValue; at = lifetime(at).merged)
+      if (lifetime(at).isOfRows) pitch = rowBytes(values_[lifetime(at).merged]);
+    return pitch;
+  }
+
+  void setPitches() {
+    if (uses_.size() == 0) return;
+    for (DraftStep& step : draft_.steps)
+      forEachOperand(step, [&](OperandPlace place, int value) {
+        if (const size_t pitch = pitchOf(value)) step.kernel->setPitch(place, pitch);
+      });
   }
 
   static bool isAligned(size_t offset) { return offset % kArenaAlignment == 0; }
@@ -204,9 +272,11 @@ class Layout {
            values_[root].location.kind == Location::None;
   }
 
-  void putInto(int whole, int root, size_t offset) {
+  void putInto(int whole, int root, size_t offset, bool isOfRows = false) {
     lifetimes_[root].merged = whole;
     lifetimes_[root].offset = offset;
+    lifetimes_[root].isOfRows = isOfRows;
+    lifetimes_[whole].hasBlocks |= !isOfRows;
     const int outer = rootOf(whole);
     lifetimes_[outer].lastUse = std::max(lifetimes_[outer].lastUse, lifetimes_[root].lastUse);
   }
@@ -218,12 +288,13 @@ class Layout {
     for (const CopiedPart& part : step.kernel->parts()) {
       const int input = step.inputs[part.input], output = step.outputs[part.output];
       if (output == kNoValue || !hasMemory(input) || !isFree(output) || part.outputOffset != 0 ||
-          part.bytes != bytesOf(values_[output]) || !isAligned(part.inputOffset))
+          part.bytes != bytesOf(values_[output]))
         continue;
+      if (part.isOfRows ? !hasRowsOfRoot(input) || !canLieApart(output) : !isBlockOf(input, part.inputOffset)) continue;
       const int root = rootOf(input);
       const bool isInput = values_[root].location.kind == Location::Input;
       if (!isInput && (lifetime(root).madeBy < 0 || bytes < bytesOf(values_[root]) / 2)) continue;
-      putInto(values_[input].root, output, part.inputOffset);
+      putInto(values_[input].root, output, part.inputOffset, part.isOfRows);
     }
   }
 
@@ -231,11 +302,13 @@ class Layout {
   // write in place of the output rely on its end.
   void shareOutput(int s, const CopiedPart& part) {
     const int input = draft_.steps[s].inputs[part.input], output = draft_.steps[s].outputs[part.output];
-    if (output == kNoValue || !hasMemory(input) || part.inputOffset != 0 || !isAligned(part.outputOffset)) return;
+    if (output == kNoValue || !hasMemory(input) || part.inputOffset != 0) return;
+    if (!part.isOfRows && !isBlockOf(output, part.outputOffset)) return;
     const int root = values_[input].root, whole = rootOf(output);
     if (!isFree(root) || root == whole || part.bytes != bytesOf(values_[root]) || lifetime(whole).madeBy < 0) return;
+    if (part.isOfRows && !canLieApart(root)) return;
     if (lifetime(root).lastUse == s || lifetime(root).lastUse < lifetime(whole).lastUse)
-      putInto(output, root, part.outputOffset);
+      putInto(output, root, part.outputOffset, part.isOfRows);
   }
 
   // A kernel that writes an output in place of its input: the input is also placed in the output's memory.
@@ -246,7 +319,7 @@ class Layout {
     const Location& location = values_[output].location;
     if (location.kind == Location::Output)
       values_[root].location = location;
-    else if (lifetime(output).merged != kNoValue)
+    else if (lifetime(output).merged != kNoValue && pitchOf(output) == 0)
       putInto(output, root, 0);
   }
 
@@ -363,6 +436,7 @@ class Layout {
   const bool hasGuards_;
   const size_t guard_;  // bytes behind each value
   Numbered<Lifetime> lifetimes_;
+  Numbered<std::vector<Use>> uses_;
   std::vector<size_t> scratchOffsets_;
 };
 

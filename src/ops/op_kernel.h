@@ -57,7 +57,7 @@ struct OpPlace {
 };
 
 // One run. Pointers of omitted operands and of operands without elements may be NULL.
-// Tensors are dense, row-major, aligned to at least 16 bytes if the library allocated
+// Tensors are dense, but for OpKernel::setPitch, row-major, aligned to at least 16 bytes if the library allocated
 // them, to their element size otherwise.
 struct OpContext {
   const void* const* inputs;
@@ -85,6 +85,15 @@ struct CopiedPart {
   size_t inputOffset = 0;
   size_t outputOffset = 0;
   size_t bytes = 0;
+  // Whether it is not one block, but some of each row of the last axis: the same of all rows of one of the two, and all
+  // of the other.
+  bool isOfRows = false;
+};
+
+// An operand of a kernel, by number.
+struct OperandPlace {
+  enum Side : uint8_t { Input, Output } side;
+  size_t number;
 };
 
 class OpKernel {
@@ -94,8 +103,13 @@ class OpKernel {
   virtual size_t scratchBytes() const { return 0; }
   // The input whose memory output 0 may reuse (same size, read before it is written); -1 = none.
   virtual int inPlaceInput() const { return -1; }
-  // What it copies as one block each. A part may lie in the memory of both already; then it is left alone.
+  // What it copies as one block, or some of each row. A part may lie in the memory of both already; then it is left
+  // alone.
   virtual std::span<const CopiedPart> parts() const { return {}; }
+  // Whether the rows of the operand's last axis may lie apart, at any multiple of the element's size.
+  virtual bool takesPitch(OperandPlace) const { return false; }
+  // How many bytes apart they lie, before it runs for the first time.
+  virtual void setPitch(OperandPlace, size_t /*bytes*/) {}
 
   // Of kernels, of one that runs on an accelerator.
   virtual size_t launchCount() const { return 1; }

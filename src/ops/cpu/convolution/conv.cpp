@@ -137,6 +137,8 @@ class ConvOp : public OpKernel {
   ConvOp(const OpRequest& request, const ConvShape& shape, const GemmTable& table);
   void run(const OpContext& context) const override;
   size_t scratchBytes() const override { return static_cast<size_t>(gemmAt_) + gemm_.scratchBytes(); }
+  bool takesPitch(OperandPlace place) const override;
+  void setPitch(OperandPlace place, size_t bytes) override;
 
  private:
   WorkVector<GemmOffsets> groupOffsets() const;
@@ -149,9 +151,10 @@ class ConvOp : public OpKernel {
   bool readsNarrow_, addsNarrow_, writesNarrow_;  // bfloat16
   bool readsHalves_, copiesWords_;
   int64_t channels_;
-  ConvShape shape_;   // of input pixels, whose channels may be words of two, or bytes
-  bool merges_;       // taps of a kernel row are one
-  ConvShape inside_;  // the shape whose rows the product reads
+  ConvShape shape_;                          // of input pixels, whose channels may be words of two, or bytes
+  int64_t inStep_, outStep_, residualStep_;  // from one pixel to the next
+  bool merges_;                              // taps of a kernel row are one
+  ConvShape inside_;                         // the shape whose rows the product reads
   ConvRows<float> rows_;
   std::optional<ConvRows<uint8_t>> halves_;  // instead, where pixels are no whole words
   Shape weightShape_;
@@ -190,6 +193,9 @@ ConvOp::ConvOp(const OpRequest& request, const ConvShape& shape, const GemmTable
       shape_(readsHalves_                   ? inBytes(shape)
              : readsNarrow_ || copiesWords_ ? inWords(shape)
                                             : shape),
+      inStep_(shape_.channels),
+      outStep_(shape.filters),
+      residualStep_(shape.filters),
       merges_(readsHalves_ ? joinsRows(request.node.attributes, request.inputs[1].shape) : canMergeTaps(shape)),
       inside_(merges_ ? withBorders(shape_) : shape_),
       rows_(merges_ ? asRowTaps(inside_) : inside_),
@@ -214,6 +220,24 @@ ConvOp::ConvOp(const OpRequest& request, const ConvShape& shape, const GemmTable
   gemmAt_ = checkedAdd(packedAt_, checkedMultiply<int64_t>(4, packedFloats));
 }
 
+// Pixels that are copied first, or whose taps are joined, follow each other.
+bool ConvOp::takesPitch(OperandPlace place) const {
+  if (place.side == OperandPlace::Output || place.number == 3) return true;
+  return place.number == 0 && !readsNarrow_ && !copiesWords_ && !merges_;
+}
+
+void ConvOp::setPitch(OperandPlace place, size_t bytes) {
+  const auto elements = [&](bool isNarrow) { return static_cast<int64_t>(bytes / (isNarrow ? 2 : 4)); };
+  if (place.side == OperandPlace::Output) {
+    outStep_ = elements(writesNarrow_);
+  } else if (place.number == 3) {
+    residualStep_ = elements(addsNarrow_);
+  } else {
+    inStep_ = elements(false);
+    rows_ = ConvRows<float>(inside_, inStep_);
+  }
+}
+
 WorkVector<GemmOffsets> ConvOp::groupOffsets() const {
   WorkVector<GemmOffsets> result(static_cast<size_t>(shape_.groups));
   for (size_t g = 0; g < result.size(); ++g) {
@@ -229,7 +253,7 @@ void ConvOp::run(const OpContext& context) const {
   const ConvRows<float>::Source source{&rows_, paddedInput(context), zeros_.data()};
   GemmOperands operands;
   operands.a = source.x;
-  operands.lda = shape_.channels;
+  operands.lda = inStep_;
   const ConvRows<uint8_t>::Source halves{halves_ ? &*halves_ : nullptr, reinterpret_cast<const uint8_t*>(source.x),
                                          reinterpret_cast<const uint8_t*>(zeros_.data())};
   if (readsHalves_ || !shape_.isPointwise()) {
@@ -243,7 +267,8 @@ void ConvOp::run(const OpContext& context) const {
     operands.narrowC = context.out<uint16_t>();
   else
     operands.c = context.out<float>();
-  operands.ldc = operands.ldr = shape_.filters;
+  operands.ldc = outStep_;
+  operands.ldr = residualStep_;
   operands.bias = hasBias_ ? context.in<float>(2) : nullptr;
   if (addsNarrow_)
     operands.narrowResidual = context.in<uint16_t>(3);
@@ -259,8 +284,8 @@ void ConvOp::findSource(GemmOperands& operands) const {
   const int64_t pixels[] = {shape.in[1] * shape.in[2], shape.in[2], 1};
   int64_t lead = shape.in[2] * shape.stride[1];
   for (size_t i = 0; i < 3; ++i) lead += ((shape.kernel[i] - 1) * shape.dilation[i] - shape.before[i]) * pixels[i];
-  operands.sourceFloats = shape.images * shape.in[0] * pixels[0] * shape.channels;
-  operands.sourceLead = lead * shape.channels;
+  operands.sourceFloats = shape.images * shape.in[0] * pixels[0] * inStep_;
+  operands.sourceLead = lead * inStep_;
 }
 
 const float* ConvOp::packedWeights(const OpContext& context) const {
@@ -504,8 +529,8 @@ std::optional<PackedForm> filterForm(const Node& node, std::span<const Tensor* c
 }
 
 template <class T>
-ConvRows<T>::ConvRows(const ConvShape& shape) : shape_(shape) {
-  steps_ = {shape.in[1] * shape.in[2] * shape.channels, shape.in[2] * shape.channels, shape.channels};
+ConvRows<T>::ConvRows(const ConvShape& shape, int64_t pixelStep) : shape_(shape) {
+  steps_ = {shape.in[1] * shape.in[2] * pixelStep, shape.in[2] * pixelStep, pixelStep};
   WorkCounter work;
   for (int64_t d = 0; d < shape.kernel[0]; ++d)
     for (int64_t h = 0; h < shape.kernel[1]; ++h)

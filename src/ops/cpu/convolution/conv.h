@@ -19,7 +19,9 @@ struct PackedForm;
 template <class T>
 class ConvRows {
  public:
-  explicit ConvRows(const ConvShape& shape);
+  explicit ConvRows(const ConvShape& shape) : ConvRows(shape, shape.channels) {}
+  // Pixels whose first elements are `pixelStep` apart.
+  ConvRows(const ConvShape& shape, int64_t pixelStep);
   // `zeros`: what pixels outside the input contain, one per channel.
   struct Source {
     const ConvRows* rows;
@@ -54,6 +56,7 @@ struct DepthwiseBand {
   const float* weights;  // per kernel row, `weightsStep` from each other: [kernel width][channels]; or words
   int64_t weightsStep;
   int64_t channels, blockChannels;  // of a pixel, and those of them that are computed together
+  int64_t inStep, outStep;          // from one pixel to the next
   int64_t inWidth, outWidth;
   int64_t outRowStep;  // from one row of the output to the next
   int64_t kernelWidth, stride, dilation, before;
@@ -99,7 +102,10 @@ class DepthwiseRows {
                 bool writesNarrow, bool isFar);
   int64_t scratchBytes() const;                  // of a lane
   int64_t grain(int64_t rows, int lanes) const;  // of a loop over rows
-  // `input(image, d, h)` is a row of the input, [in[2]][channels]; the others are those of the whole node.
+  // Elements from one pixel of the input to the next, and bytes of the output.
+  void setInStep(int64_t step) { inStep_ = step; }
+  void setOutPitch(int64_t bytes) { outStep_ = bytes / (writesNarrow_ ? 2 : 4); }
+  // `input(image, d, h)` is a row of the input, [in[2]][inStep]; the others are those of the whole node.
   using Input = FunctionRef<const void*(int64_t image, int64_t d, int64_t h)>;
   struct Operands {
     const float *bias, *residual;  // NULL = none
@@ -122,7 +128,7 @@ class DepthwiseRows {
   // Some columns only of a single row.
   void runBand(int64_t index, int64_t rows, Columns columns, Input input, const Operands& operands,
                std::byte* scratch) const;
-  void applyFunction(float* values, int64_t count, uint16_t* narrow) const;
+  void applyFunction(float* values, int64_t pixels, uint16_t* narrow) const;
 
   ConvShape shape_;
   Ref<DepthwiseWeights> weights_;
@@ -134,6 +140,7 @@ class DepthwiseRows {
   int64_t rowStride_;  // of the input, from one row of a band to the next
   int64_t mostRows_;   // of a band
   int64_t blockChannels_;
+  int64_t inStep_, outStep_;
 };
 
 // One filter per channel, of a size that the depthwise kernel supports.

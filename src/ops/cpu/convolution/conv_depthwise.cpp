@@ -41,7 +41,7 @@ struct Place {
 template <bool kEdge, bool kFull, int kRows, int kPixels>
 HWY_INLINE void finish(const DepthwiseBand& band, V (&sums)[kRows][kPixels], Place at, int64_t c, int64_t count) {
   const D d;
-  const int64_t step = band.channels, rowStep = band.outRowStep, from = at.h * rowStep + at.pixel * step + c;
+  const int64_t step = band.outStep, rowStep = band.outRowStep, from = at.h * rowStep + at.pixel * step + c;
   const auto each = [&](auto work) HWY_ATTR {
     MAX_UNROLL for (int o = 0; o < kRows; ++o)
         MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (!kEdge || at.pixel + p < band.outWidth)
@@ -98,7 +98,7 @@ struct TileSums {
   HWY_INLINE void add(const DepthwiseBand& band, Place at, int64_t begin, int64_t end, int64_t c, int64_t count) {
     const D d;
     constexpr int kInputs = (kPixels - 1) * kStride + kWidth;
-    const int64_t step = band.channels, column = at.pixel * kStride - band.before;
+    const int64_t step = band.inStep, column = at.pixel * kStride - band.before;
     const auto load = [&](const float* from)
                           HWY_ATTR { return kFull ? hn::LoadU(d, from) : loadFirst(d, from, count); };
     for (int64_t r = begin; r < end; ++r) {
@@ -108,7 +108,7 @@ struct TileSums {
       V taps[kCount][kWidth];
       MAX_UNROLL for (int o = 0; o < kCount; ++o) {
         const float* weights = band.weights + (r - (kFirst + o) * kStride) * band.weightsStep + c;
-        MAX_UNROLL for (int w = 0; w < kWidth; ++w) taps[o][w] = load(weights + w * step);
+        MAX_UNROLL for (int w = 0; w < kWidth; ++w) taps[o][w] = load(weights + w * band.channels);
       }
       MAX_UNROLL for (int i = 0; i < kInputs; ++i, x += step) {
         if (kEdge && static_cast<uint64_t>(column + i) >= static_cast<uint64_t>(band.inWidth)) continue;
@@ -164,18 +164,18 @@ HWY_INLINE void anyVector(const DepthwiseBand& band, Place at, const AnyColumns<
                           int64_t count) {
   const D d;
   const auto load = [&](const float* from) HWY_ATTR { return kFull ? hn::LoadU(d, from) : loadFirst(d, from, count); };
-  const int64_t next = columns.pixelStep * band.channels;
+  const int64_t next = columns.pixelStep * band.inStep;
   V sum[1][kPixels];
   const V start = initial(band, c, count);
   MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[0][p] = start;
   for (int64_t r = 0; r < band.kernelRows; ++r) {
     const float *row = band.row<float>(at.h, r), *weights = band.weights + r * band.weightsStep + c;
     if (!row) continue;
-    row += columns.first * band.channels + c;
+    row += columns.first * band.inStep + c;
     const auto add = [&](int64_t begin, int64_t end, auto isInside) HWY_ATTR {
       for (int64_t w = begin; w < end; ++w) {
         const V weight = load(weights + w * band.channels);
-        const float* x = row + w * columns.tapStep * band.channels;
+        const float* x = row + w * columns.tapStep * band.inStep;
         MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (isInside(p, w)) sum[0][p] =
             hn::MulAdd(load(x + p * next), weight, sum[0][p]);
       }
@@ -192,8 +192,8 @@ HWY_INLINE void anyVector(const DepthwiseBand& band, Place at, const AnyColumns<
 template <class T, int kPixels>
 struct Ahead {
   const T* x[4];  // NULL = near, or outside of the image
-  int64_t channels;
-  Ahead(const DepthwiseBand& band, Place at, int64_t rows) : x{}, channels(band.channels) {
+  int64_t step;
+  Ahead(const DepthwiseBand& band, Place at, int64_t rows) : x{}, step(band.inStep) {
     if (!band.isFar) return;
     const int64_t all = (band.rows - 1) * band.rowStride + band.kernelRows;
     const int64_t column = at.pixel * band.stride - band.before + band.kernelWidth - band.stride;
@@ -205,13 +205,13 @@ struct Ahead {
         index -= all;
         from += kPixels;
       }
-      if (index < all && band.x[index]) x[r] = static_cast<const T*>(band.x[index]) + from * channels;
+      if (index < all && band.x[index]) x[r] = static_cast<const T*>(band.x[index]) + from * step;
     }
   }
 
   HWY_INLINE void prefetch(int64_t c) const {
     for (const T* row : x)
-      if (row) MAX_UNROLL for (int i = 0; i < kPixels; ++i) __builtin_prefetch(row + i * channels + c, 0, 3);
+      if (row) MAX_UNROLL for (int i = 0; i < kPixels; ++i) __builtin_prefetch(row + i * step + c, 0, 3);
   }
 };
 
@@ -415,7 +415,8 @@ class DepthwiseOp : public OpKernel {
         readsNarrow_(isNarrow(request.inputs[0])),
         rows_(request.node, shape, weightsOf(request), readsNarrow_, isNarrow(request.outputs[0]), isFar(shape)),
         hasBias_(request.has(2)),
-        hasResidual_(request.has(3)) {
+        hasResidual_(request.has(3)),
+        inPitch_(shape.channels * (readsNarrow_ ? 2 : 4)) {
     const double work =
         static_cast<double>(shape.images * shape.pixels()) * static_cast<double>(shape.taps() * shape.channels);
     lanes_ = work < 100e3 ? 1 : std::max(request.lanes, 1);
@@ -423,8 +424,17 @@ class DepthwiseOp : public OpKernel {
 
   size_t scratchBytes() const override { return static_cast<size_t>(checkedMultiply(rows_.scratchBytes(), lanes_)); }
 
+  bool takesPitch(OperandPlace place) const override {
+    return place.side == OperandPlace::Output ? !hasResidual_ : place.number == 0;
+  }
+  void setPitch(OperandPlace place, size_t bytes) override {
+    if (place.side == OperandPlace::Output) return rows_.setOutPitch(static_cast<int64_t>(bytes));
+    inPitch_ = static_cast<int64_t>(bytes);
+    rows_.setInStep(inPitch_ / (readsNarrow_ ? 2 : 4));
+  }
+
   void run(const OpContext& context) const override {
-    const int64_t rowBytes = shape_.in[2] * shape_.channels * (readsNarrow_ ? 2 : 4);
+    const int64_t rowBytes = shape_.in[2] * inPitch_;
     const auto input = [&](int64_t image, int64_t d, int64_t h) -> const void* {
       return context.in<std::byte>(0) + ((image * shape_.in[0] + d) * shape_.in[1] + h) * rowBytes;
     };
@@ -438,6 +448,7 @@ class DepthwiseOp : public OpKernel {
   bool readsNarrow_;
   DepthwiseRows rows_;
   bool hasBias_, hasResidual_;
+  int64_t inPitch_;  // bytes from one pixel to the next
   int lanes_;
 };
 
@@ -489,7 +500,9 @@ DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<Depth
       bandAxis_(shape.kernel[0] > 1 && shape.out[0] > 1 ? 0 : 1),
       rowStride_(bandAxis_ == 0 ? shape.stride[0] * shape.kernel[1] : shape.stride[1]),
       mostRows_(1),
-      blockChannels_(shape.channels) {
+      blockChannels_(shape.channels),
+      inStep_(shape.channels),
+      outStep_(shape.channels) {
   const int64_t kernelRows = shape.taps() / shape.kernel[2];
   const bool hasFrames = shape.kernel[0] > 1;
   // Others' rows of the input are not next to each other.
@@ -572,11 +585,12 @@ void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input 
   const int64_t width = columns.end - columns.begin;
   const RowPlace place = placeOf(index);
   const int64_t row = (place.image * shape_.out[0] + place.d) * shape_.out[1] + place.h;
-  const int64_t at = (row * shape_.out[2] + columns.begin) * shape_.channels;
-  const int64_t pixelBytes = shape_.channels * static_cast<int64_t>(sizeof(float));
+  const int64_t pixel = row * shape_.out[2] + columns.begin, at = pixel * outStep_;
+  const int64_t pixelBytes = outStep_ * static_cast<int64_t>(sizeof(float));
   const void* x[kMaxInputRows + kMaxKernelRows];
   findRows(place, rows, input, x);
   auto* narrow = writesNarrow_ ? reinterpret_cast<uint16_t*>(operands.output) + at : nullptr;
+  const int64_t outStep = writesNarrow_ && activation_.function ? shape_.channels : outStep_;
   float* out = reinterpret_cast<float*>(writesNarrow_ ? scratch : operands.output) + (writesNarrow_ ? 0 : at);
   const DepthwiseBand band{x,
                            rows,
@@ -586,9 +600,11 @@ void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input 
                            readsNarrow_ ? weights_->wordsStep() : shape_.kernel[2] * shape_.channels,
                            shape_.channels,
                            rows > kDepthwiseRowsAtOnce ? blockChannels_ : shape_.channels,
+                           inStep_,
+                           outStep,
                            shape_.in[2],
                            width,
-                           shape_.out[2] * shape_.channels * (bandAxis_ == 0 ? shape_.out[1] : 1),
+                           shape_.out[2] * outStep * (bandAxis_ == 0 ? shape_.out[1] : 1),
                            shape_.kernel[2],
                            shape_.stride[2],
                            shape_.dilation[2],
@@ -598,17 +614,21 @@ void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input 
                            out,
                            activation_.function ? nullptr : narrow,
                            isFar_,
-                           !narrow && !activation_.function && isLarge_ && canStream(out, pixelBytes, nullptr),
+                           !narrow && !activation_.function && isLarge_ && canStream(out, pixelBytes, nullptr) &&
+                               (outStep == shape_.channels || shape_.channels % kWordLanes == 0),
                            activation_.low,
                            activation_.high};
   function_(band);
   if (band.isStreamed) hwy::FlushStream();
-  if (activation_.function) applyFunction(out, rows * width * shape_.channels, narrow);
+  if (activation_.function) applyFunction(out, rows * width, narrow);
 }
 
-void DepthwiseRows::applyFunction(float* values, int64_t count, uint16_t* narrow) const {
-  if (!roundedFunction_) return applyActivation(activation_, values, count);
-  roundedFunction_(activation_, {values, count, 1, count, narrow, count, {}, 0});
+void DepthwiseRows::applyFunction(float* values, int64_t pixels, uint16_t* narrow) const {
+  const bool isDense = outStep_ == shape_.channels;
+  const int64_t rows = isDense ? 1 : pixels, count = isDense ? pixels * shape_.channels : shape_.channels;
+  const int64_t step = narrow ? count : outStep_;
+  if (roundedFunction_) return roundedFunction_(activation_, {values, step, rows, count, narrow, outStep_, {}, 0});
+  for (int64_t row = 0; row < rows; ++row) applyActivation(activation_, values + row * step, count);
 }
 
 bool isDepthwise(const Shape& weights, int64_t groups) {

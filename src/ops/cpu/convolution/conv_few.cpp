@@ -115,20 +115,23 @@ class FewOp final : public BorderedRowsOp {
  public:
   explicit FewOp(const OpRequest& request)
       : BorderedRowsOp(request), table_(fewTable()), weights_(weightsOf(request)) {}
+  bool takesPitch(OperandPlace place) const override {
+    return place.side == OperandPlace::Output || (place.number == 0 && rows_.takesInStep());
+  }
 
  private:
   void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float*) const override {
     const float* weights[BorderedRows::kMost];
-    float* out = context.out<float>() + segment.begin * shape_.filters;
+    float* out = context.out<float>() + segment.begin * outStep_;
     FewRow row{};
     row.x = segment.x;
     row.weights = weights;
     row.rows = segment.count;
     row.depth = shape_.kernel[2] * shape_.channels;
     row.filterFloats = weights_->filterFloats();
-    row.step = shape_.stride[2] * shape_.channels;
+    row.step = shape_.stride[2] * inStep_;
     row.pixels = segment.pixels;
-    row.pixelSize = shape_.filters;
+    row.pixelSize = outStep_;
     row.low = activation_.low;
     row.high = activation_.high;
     for (int64_t filter = 0; filter < shape_.filters; filter += kBlockFilters) {
@@ -138,7 +141,7 @@ class FewOp final : public BorderedRowsOp {
       row.out = out + filter;
       table_.run(row);
     }
-    if (activation_.function) applyActivation(activation_, out, segment.pixels * shape_.filters);
+    if (activation_.function) applyFunction(out, segment.pixels);
   }
 
   const FewTable& table_;

@@ -20,7 +20,7 @@ struct FewRow {
   int64_t step;                 // floats of the input from one output pixel to the next
   int64_t pixels;
   int64_t filters;    // of these
-  int64_t pixelSize;  // filters of a pixel of the output
+  int64_t pixelSize;  // floats from one pixel of the output to the next
   const float* bias;  // NULL = none
   float* out;
   float low, high;  // limits of the results; infinities = none

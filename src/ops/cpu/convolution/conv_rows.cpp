@@ -131,6 +131,8 @@ BorderedRowsOp::BorderedRowsOp(const OpRequest& request, bool hasFloats, Bordere
       activation_(fusedActivation(request.node)),
       hasBias_(request.has(2)),
       rows_(shape_, elements, overread),
+      inStep_(shape_.channels),
+      outStep_(shape_.filters),
       outFloats_(checkedMultiply(shape_.out[2], shape_.filters)),
       laneBytes_(checkedAdd(rows_.scratchBytes(), hasFloats ? alignUp(checkedMultiply<int64_t>(4, outFloats_)) : 0)),
       lanes_(std::max(request.lanes, 1)) {}
@@ -140,6 +142,21 @@ void BorderedRowsOp::run(const OpContext& context) const {
   rows_.forEach(context, laneBytes_, steps, [&](const BorderedRows::Segment& segment, std::byte* memory) {
     runSegment(context, segment, reinterpret_cast<float*>(memory + rows_.scratchBytes()));
   });
+}
+
+void BorderedRowsOp::setPitch(OperandPlace place, size_t bytes) {
+  const auto floats = static_cast<int64_t>(bytes / sizeof(float));
+  if (place.side == OperandPlace::Output) {
+    outStep_ = floats;
+  } else {
+    inStep_ = floats;
+    rows_.setInStep(floats);
+  }
+}
+
+void BorderedRowsOp::applyFunction(float* pixels, int64_t count) const {
+  if (outStep_ == shape_.filters) return applyActivation(activation_, pixels, count * shape_.filters);
+  for (int64_t i = 0; i < count; ++i) applyActivation(activation_, pixels + i * outStep_, shape_.filters);
 }
 
 bool hasBorderedRows(const Node& node, const Shape& weights) {

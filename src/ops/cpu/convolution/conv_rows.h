@@ -35,6 +35,9 @@ class BorderedRows {
   // With planes: what the taps of a kernel row read for the first pixel, [kernel width][channels].
   std::vector<int64_t> planeOffsets() const;
   int64_t scratchBytes() const { return scratchBytes_; }  // of a lane
+  // Whether pixels of the input may lie apart, as no copy and no wide tap reads them together.
+  bool takesInStep() const { return !copies_ && shape_.kernel[2] == 1; }
+  void setInStep(int64_t floats) { inputFloats_ = floats; }
   // Calls body(segment, memory) for the whole output; the memory of a lane begins with the copies of rows.
   template <class Body>
   void forEach(const OpContext& context, int64_t laneBytes, int64_t stepsPerRow, Body body) const {
@@ -79,7 +82,7 @@ class BorderedRows {
 
   ConvShape shape_;  // its channels may be words
   bool rounds_, copies_;
-  int64_t inputFloats_;      // of a pixel
+  int64_t inputFloats_;      // from one pixel to the next
   int64_t planeFloats_ = 0;  // 0 = no planes
   int64_t fewestSegments_, copyFloats_, scratchBytes_;
 };
@@ -89,17 +92,20 @@ class BorderedRowsOp : public OpKernel {
  public:
   size_t scratchBytes() const override { return static_cast<size_t>(checkedMultiply<int64_t>(laneBytes_, lanes_)); }
   void run(const OpContext& context) const override;
+  void setPitch(OperandPlace place, size_t bytes) override;
 
  protected:
   // `hasFloats`: a lane has memory for a row of the output, too.
   explicit BorderedRowsOp(const OpRequest& request, bool hasFloats = false,
                           BorderedRows::Elements elements = BorderedRows::Elements::Floats, int64_t overread = 0);
   virtual void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float* memory) const = 0;
+  void applyFunction(float* pixels, int64_t count) const;
 
   ConvShape shape_;
   Activation activation_;
   bool hasBias_;
   BorderedRows rows_;
+  int64_t inStep_, outStep_;  // floats from one pixel to the next, in operators that take a pitch
 
  private:
   int64_t outFloats_;  // of a row of the output

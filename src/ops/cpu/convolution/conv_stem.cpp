@@ -232,6 +232,10 @@ class StemOp final : public BorderedRowsOp {
         makesFloats_(makesFloats(request)) {
     if (table_.overread > 0) offsets_ = rows_.planeOffsets();
   }
+  bool takesPitch(OperandPlace place) const override {
+    if (place.side == OperandPlace::Output) return !writesNarrow_;
+    return place.number == 0 && rows_.takesInStep();
+  }
 
  private:
   // Results that are not bfloat16 at first.
@@ -240,15 +244,15 @@ class StemOp final : public BorderedRowsOp {
   }
 
   void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float* floats) const override {
-    const int64_t at = segment.begin * shape_.filters, count = segment.pixels * shape_.filters;
+    const int64_t at = segment.begin * outStep_, count = segment.pixels * shape_.filters;
     StemRow row{segment.x,
                 nullptr,
                 segment.count,
                 shape_.kernel[2] * shape_.channels,
-                shape_.stride[2] * shape_.channels,
+                shape_.stride[2] * inStep_,
                 segment.pixels,
                 0,
-                shape_.filters,
+                outStep_,
                 nullptr,
                 nullptr,
                 nullptr,
@@ -265,7 +269,7 @@ class StemOp final : public BorderedRowsOp {
     else if (writesNarrow_)
       bfloat16GemmTable()->narrow(out, count, context.out<uint16_t>() + at);
     else if (activation_.function)
-      applyActivation(activation_, out, count);
+      applyFunction(out, segment.pixels);
   }
 
   void runBlocks(const OpContext& context, StemRow row, const BorderedRows::Segment& segment, float* out,

@@ -100,7 +100,7 @@ alignas(64) constexpr uint16_t kNoWords[kPair] = {};
 template <int kWidth, int kStride, int kPixels, int kVectors, bool kEdge>
 MAX_BF16 HWY_INLINE void wordBlock(const DepthwiseBand& band, Place place, int64_t c, int64_t count) {
   constexpr int kInputs = (kPixels - 1) * kStride + kWidth;
-  const int64_t step = band.channels, column = place.pixel * kStride - band.before, at = column * step + c;
+  const int64_t step = band.inStep, column = place.pixel * kStride - band.before, at = column * step + c;
   Sums<kVectors> sum[kPixels];
   MAX_UNROLL for (int p = 0; p < kPixels; ++p) sum[p].start(band.bias ? band.bias + c : nullptr, count);
   for (int64_t r = 0, next = 0; r < band.kernelRows; r = next) {
@@ -127,9 +127,9 @@ MAX_BF16 HWY_INLINE void wordBlock(const DepthwiseBand& band, Place place, int64
       }
     }
   }
-  const int64_t first = place.h * band.outRowStep + place.pixel * step + c;
+  const int64_t first = place.h * band.outRowStep + place.pixel * band.outStep + c;
   MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (!kEdge || place.pixel + p < band.outWidth) sum[p].finish(
-      band, first + p * step, count);
+      band, first + p * band.outStep, count);
 }
 
 template <int kWidth, int kStride, int kPixels>

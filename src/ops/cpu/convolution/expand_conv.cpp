@@ -91,6 +91,7 @@ class ExpandConvOp final : public OpKernel {
       : shape_(depthwiseShape(request)),
         channels_(request.inputs[X].shape.back()),
         readsNarrow_(isNarrow(request.inputs[X])),
+        inStep_(readsNarrow_ ? channels_ / 2 : channels_),
         keepsNarrow_(keepsNarrow(request.node, table, request.inputs[Weights].shape)),
         strips_(shape_, elementBytes(), request.lanes),
         table_(table),
@@ -115,6 +116,16 @@ class ExpandConvOp final : public OpKernel {
   }
 
   size_t scratchBytes() const override { return static_cast<size_t>(checkedMultiply(laneBytes_, lanes_)); }
+
+  bool takesPitch(OperandPlace place) const override {
+    return place.side == OperandPlace::Output || (place.number == X && !readsNarrow_);
+  }
+  void setPitch(OperandPlace place, size_t bytes) override {
+    if (place.side == OperandPlace::Output)
+      depthwise_.setOutPitch(static_cast<int64_t>(bytes));
+    else
+      inStep_ = static_cast<int64_t>(bytes / sizeof(float));
+  }
 
   void run(const OpContext& context) const override {
     if (!strips_.used) return runWhole(context);
@@ -147,7 +158,7 @@ class ExpandConvOp final : public OpKernel {
   void multiply(const OpContext& context, const Gemm& products, int64_t firstRow, std::byte* to,
                 std::byte* scratch) const {
     GemmOperands operands;
-    operands.lda = readsNarrow_ ? channels_ / 2 : channels_;
+    operands.lda = inStep_;
     operands.a = context.in<float>(X) + firstRow * shape_.in[2] * operands.lda;
     operands.b = weights_->expand().data();
     if (keepsNarrow_)
@@ -192,9 +203,11 @@ class ExpandConvOp final : public OpKernel {
     }
   }
 
-  ConvShape shape_;                 // of the convolution
-  int64_t channels_;                // of the product's rows
-  bool readsNarrow_, keepsNarrow_;  // bfloat16: what is multiplied, the products
+  ConvShape shape_;   // of the convolution
+  int64_t channels_;  // of the product's rows
+  bool readsNarrow_;  // bfloat16 is multiplied
+  int64_t inStep_;    // floats, or words of it, from one of those rows to the next
+  bool keepsNarrow_;  // products are bfloat16
   Strips strips_;
   const GemmTable& table_;
   Ref<PreparedExpandConv> weights_;

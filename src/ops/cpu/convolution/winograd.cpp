@@ -106,6 +106,18 @@ class WinogradOp : public OpKernel {
   WinogradOp(const OpRequest& request, const ConvShape& shape, Ref<WinogradWeights> weights);
   void run(const OpContext& context) const override;
   size_t scratchBytes() const override { return static_cast<size_t>(lanes_) * static_cast<size_t>(laneBytes_); }
+  bool takesPitch(OperandPlace place) const override {
+    return place.side == OperandPlace::Output || place.number == 0 || place.number == 3;
+  }
+  void setPitch(OperandPlace place, size_t bytes) override {
+    const auto pitch = static_cast<int64_t>(bytes);
+    if (place.side == OperandPlace::Output)
+      outStep_ = pitch / (writesNarrow_ ? 2 : 4);
+    else if (place.number == 3)
+      residualStep_ = pitch / (addsNarrow_ ? 2 : 4);
+    else
+      inPitch_ = pitch;
+  }
 
  private:
   struct Tile {
@@ -159,6 +171,7 @@ class WinogradOp : public OpKernel {
   std::vector<float> zeros_;
   bool hasBias_, hasResidual_;
   bool readsNarrow_, addsNarrow_, writesNarrow_;  // bfloat16
+  int64_t inPitch_, outStep_, residualStep_;      // from one pixel to the next; bytes, elements
   int64_t tilesDown_, tilesAcross_, tiles_;
   int64_t blockTiles_, blocks_, blockPanels_, panelBlocks_;
   int lanes_ = 1;
@@ -182,6 +195,9 @@ WinogradOp::WinogradOp(const OpRequest& request, const ConvShape& shape, Ref<Win
       readsNarrow_(isNarrow(request.inputs[0])),
       addsNarrow_(hasResidual_ && isNarrow(request.inputs[3])),
       writesNarrow_(isNarrow(request.outputs[0])),
+      inPitch_(shape.channels * static_cast<int64_t>(readsNarrow_ ? sizeof(uint16_t) : sizeof(float))),
+      outStep_(shape.filters),
+      residualStep_(shape.filters),
       tilesDown_(ceilDiv(shape.out[1], side_)),
       tilesAcross_(ceilDiv(shape.out[2], side_)),
       tiles_(checkedMultiply(checkedMultiply(shape.images, shape.out[0]), checkedMultiply(tilesDown_, tilesAcross_))) {
@@ -292,7 +308,6 @@ WinogradOp::Range WinogradOp::tapsOf(int64_t firstTile, int64_t tiles) const {
 // `frame`: -1 = all zeros.
 void WinogradOp::readTile(const void* x, const Tile& tile, int64_t frame, float* to) const {
   std::array<const void*, kWinogradMostValues> pixels;
-  const auto pixelBytes = static_cast<int64_t>(readsNarrow_ ? sizeof(uint16_t) : sizeof(float)) * shape_.channels;
   const int64_t n = side_ + 2, top = tile.row - shape_.before[1], left = tile.column - shape_.before[2];
   const int64_t height = shape_.in[1], width = shape_.in[2];
   for (int64_t i = 0; i < n; ++i) {
@@ -300,8 +315,8 @@ void WinogradOp::readTile(const void* x, const Tile& tile, int64_t frame, float*
     const int64_t row = (frame * height + top + i) * width + left;
     for (int64_t j = 0; j < n; ++j) {
       const bool isInside = isRowInside && left + j >= 0 && left + j < width;
-      pixels[static_cast<size_t>(i * n + j)] = isInside ? static_cast<const std::byte*>(x) + (row + j) * pixelBytes
-                                                        : static_cast<const void*>(zeros_.data());
+      pixels[static_cast<size_t>(i * n + j)] =
+          isInside ? static_cast<const std::byte*>(x) + (row + j) * inPitch_ : static_cast<const void*>(zeros_.data());
     }
   }
   const auto transform = readsNarrow_ ? transforms_->narrowInput : transforms_->input;
@@ -354,18 +369,20 @@ void WinogradOp::writeTile(const OpContext& context, const Tile& tile, int64_t p
   const Activation& activation = epilogue_.activation;
   const int64_t channel = panels_.begin(panel), columns = columnsOf(panel);
   const int64_t pixel = (tile.frame * shape_.out[1] + tile.row) * shape_.out[2] + tile.column;
-  const int64_t at = pixel * shape_.filters + channel;
+  const int64_t at = pixel * outStep_ + channel, residual = pixel * residualStep_ + channel;
   WinogradOutput output{};
   output.values = products;
   output.stride = productStep();
   output.channels = columns;
   output.bias = hasBias_ ? context.in<float>(2) + channel : nullptr;
-  output.residual = hasResidual_ && !addsNarrow_ ? context.in<float>(3) + at : nullptr;
-  output.narrowResidual = addsNarrow_ ? context.in<uint16_t>(3) + at : nullptr;
+  output.residual = hasResidual_ && !addsNarrow_ ? context.in<float>(3) + residual : nullptr;
+  output.narrowResidual = addsNarrow_ ? context.in<uint16_t>(3) + residual : nullptr;
   output.out = writesNarrow_ ? nullptr : context.out<float>() + at;
   output.narrow = writesNarrow_ ? context.out<uint16_t>() + at : nullptr;
-  output.rowStep = output.residualRowStep = shape_.out[2] * shape_.filters;
-  output.pixelStep = output.residualPixelStep = shape_.filters;
+  output.rowStep = shape_.out[2] * outStep_;
+  output.pixelStep = outStep_;
+  output.residualRowStep = shape_.out[2] * residualStep_;
+  output.residualPixelStep = residualStep_;
   output.rows = std::min(side_, shape_.out[1] - tile.row);
   output.columns = std::min(side_, shape_.out[2] - tile.column);
   output.epilogue = &epilogue_;
@@ -388,10 +405,10 @@ void WinogradOp::writeTile(const OpContext& context, const Tile& tile, int64_t p
   for (int64_t i = 0; i < output.rows; ++i)
     for (int64_t j = 0; j < output.columns; ++j) {
       float* values = sums.out + i * sums.rowStep + j * sums.pixelStep;
-      const int64_t place = (i * shape_.out[2] + j) * shape_.filters;
-      const RowAddends row{last.floats ? last.floats + place : nullptr, last.narrow ? last.narrow + place : nullptr};
+      const int64_t pixelOfTile = i * shape_.out[2] + j, added = pixelOfTile * residualStep_;
+      const RowAddends row{last.floats ? last.floats + added : nullptr, last.narrow ? last.narrow + added : nullptr};
       if (writesNarrow_) {
-        words_->narrowFunction(activation, {values, 0, 1, columns, output.narrow + place, 0, row, 0});
+        words_->narrowFunction(activation, {values, 0, 1, columns, output.narrow + pixelOfTile * outStep_, 0, row, 0});
         continue;
       }
       applyActivation(activation, values, columns);

@@ -11,12 +11,12 @@ namespace {
 // Rows at least this long get their own block; shorter ones are joined.
 constexpr int64_t kLongRow = 256;
 
-Shape broadcastStrides(const Shape& output, const Shape& input) {
+Shape broadcastStrides(const Shape& output, const Shape& input, int64_t pitch) {
   Shape strides = Shape::filled(output.rank(), 0);
   int64_t stride = 1;
   for (int i = output.rank() - 1, j = input.rank() - 1; j >= 0; --i, --j) {
     if (input[j] != 1) strides[i] = stride;
-    stride *= input[j];
+    stride = pitch > 0 && j + 1 == input.rank() ? pitch : stride * input[j];
   }
   return strides;
 }
@@ -93,9 +93,10 @@ void gatherTyped(const BlockLayout& layout, const Shape& strides, int64_t count,
 
 }  // namespace
 
-BroadcastDims collapseBroadcast(const Shape& output, std::span<const Shape> inputs) {
+BroadcastDims collapseBroadcast(const Shape& output, std::span<const Shape> inputs, std::span<const int64_t> pitches) {
   std::vector<Shape> full;
-  for (const Shape& input : inputs) full.push_back(broadcastStrides(output, input));
+  for (size_t k = 0; k < inputs.size(); ++k)
+    full.push_back(broadcastStrides(output, inputs[k], k < pitches.size() ? pitches[k] : 0));
   BroadcastDims result;
   result.strides.resize(inputs.size());
   for (int i = 0; i < output.rank(); ++i) {

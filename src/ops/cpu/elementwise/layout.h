@@ -17,7 +17,9 @@ struct BroadcastDims {
   Shape dims;                  // of the output; at least one
   std::vector<Shape> strides;  // of each input, in elements
 };
-BroadcastDims collapseBroadcast(const Shape& output, std::span<const Shape> inputs);
+// `pitches`: how far apart, in elements, rows of the last axis of each input lie; 0, or none = it is dense.
+BroadcastDims collapseBroadcast(const Shape& output, std::span<const Shape> inputs,
+                                std::span<const int64_t> pitches = {});
 
 // What an input is within one block.
 enum class Access : uint8_t {

@@ -44,18 +44,23 @@ class ElementwiseOp final : public OpKernel {
   void run(const OpContext& context) const override;
   size_t scratchBytes() const override { return laneBytes_ * static_cast<size_t>(lanes_); }
   int inPlaceInput() const override { return inPlace_; }
+  bool takesPitch(OperandPlace place) const override;
+  void setPitch(OperandPlace place, size_t bytes) override;
 
  private:
   struct Input {
     int index;  // among the program's inputs
     size_t elementSize;
-    Access access;
-    size_t scratch;  // where its copy lies
+    Shape shape;
+    int64_t pitch = 0;  // elements from one row to the next; 0 = it is dense
+    Access access = Access::Direct;
+    size_t scratch = 0;  // where its copy lies
   };
   struct Cursor;
+  void planWork();
   void addSteps(const std::vector<bool>& repeatedInput);
   void layOutScratch();
-  void chooseInPlace(const Shape& output, std::span<const Shape> shapes);
+  void chooseInPlace();
   void runSingleBlock(const OpContext& context) const;
   void runBlocks(const OpContext& context, int64_t begin, int64_t end, int lane) const;
   void place(const OpContext& context, std::byte* scratch, const std::byte** places) const;
@@ -64,6 +69,7 @@ class ElementwiseOp final : public OpKernel {
   void runSteps(const std::byte* const* places, int64_t count, bool isStreamed) const;
 
   Ref<ElementwiseProgram> program_;
+  Shape output_;
   BlockLayout layout_;  // of the inputs that are used
   std::vector<Input> inputs_;
   std::vector<Step> steps_;
@@ -121,40 +127,61 @@ struct ElementwiseOp::Cursor {
 
 ElementwiseOp::ElementwiseOp(Ref<ElementwiseProgram> program, const Shape& output, std::span<const Shape> shapes,
                              int lanes)
-    : program_(std::move(program)), lanes_(std::max(lanes, 1)) {
+    : program_(std::move(program)), output_(output), lanes_(std::max(lanes, 1)) {
   std::vector<bool> used(program_->inputs.size());
   for (const ElementwiseInstruction& instruction : program_->instructions)
     for (int16_t source : instruction.src)
       if (source >= 0 && source < program_->firstConstant()) used[static_cast<size_t>(source)] = true;
-  std::vector<Shape> usedShapes;
-  for (size_t i = 0; i < used.size(); ++i) {
-    if (!used[i]) continue;
-    inputs_.push_back({static_cast<int>(i), sizeOf(program_->inputs[i]), Access::Direct, 0});
-    usedShapes.push_back(shapes[i]);
+  for (size_t i = 0; i < used.size(); ++i)
+    if (used[i]) inputs_.push_back({static_cast<int>(i), sizeOf(program_->inputs[i]), shapes[i]});
+  firstOutput_ = static_cast<size_t>(program_->firstOutput());
+  for (DType dtype : program_->outputs) outputSizes_.push_back(static_cast<int64_t>(sizeOf(dtype)));
+  planWork();
+}
+
+// Inputs without gaps in place of those that are broadcast. Rows are gathered, unless they are long.
+bool ElementwiseOp::takesPitch(OperandPlace place) const {
+  const auto isIt = [&](const Input& input) {
+    return static_cast<size_t>(input.index) == place.number && input.shape == output_ && output_.rank() > 0;
+  };
+  return place.side == OperandPlace::Input && std::any_of(inputs_.begin(), inputs_.end(), isIt);
+}
+
+void ElementwiseOp::setPitch(OperandPlace place, size_t bytes) {
+  for (Input& input : inputs_)
+    if (static_cast<size_t>(input.index) == place.number) input.pitch = static_cast<int64_t>(bytes / input.elementSize);
+  planWork();
+}
+
+void ElementwiseOp::planWork() {
+  std::vector<Shape> shapes;
+  std::vector<int64_t> pitches;
+  for (const Input& input : inputs_) {
+    shapes.push_back(input.shape);
+    pitches.push_back(input.pitch);
   }
   const int64_t cost = costOf(*program_);
   const bool wide = program_->registerCount > 6 || program_->registerElementSize > 4;
   // Of large tensors, so that the next block's elements are on their way while this one is computed.
-  const bool isFar = output.count() * static_cast<int64_t>(sizeof(float)) >= kStreamedBytes;
+  const bool isFar = output_.count() * static_cast<int64_t>(sizeof(float)) >= kStreamedBytes;
   const int64_t flatBlock = std::clamp(kChunkCost / cost, kMinFlatBlock, kMaxFlatBlock);
-  layout_ = planBlocks(collapseBroadcast(output, usedShapes), wide || isFar ? kBlockElements / 2 : kBlockElements,
+  layout_ = planBlocks(collapseBroadcast(output_, shapes, pitches), wide || isFar ? kBlockElements / 2 : kBlockElements,
                        program_->registerCount > 0 ? 0 : flatBlock);
   std::vector<bool> repeated(program_->inputs.size());
   for (size_t k = 0; k < inputs_.size(); ++k) {
     inputs_[k].access = layout_.access[k];
     repeated[static_cast<size_t>(inputs_[k].index)] = layout_.access[k] == Access::Repeated;
   }
-  firstOutput_ = static_cast<size_t>(program_->firstOutput());
-  for (DType dtype : program_->outputs) outputSizes_.push_back(static_cast<int64_t>(sizeOf(dtype)));
   addSteps(repeated);
   layOutScratch();
-  chooseInPlace(output, shapes);
+  chooseInPlace();
   grain_ = std::max<int64_t>(1, kChunkCost / (cost * std::max<int64_t>(1, layout_.blockElements())));
 }
 
 void ElementwiseOp::addSteps(const std::vector<bool>& repeatedInput) {
   std::vector<bool> repeated(static_cast<size_t>(program_->placeCount()));
   std::copy(repeatedInput.begin(), repeatedInput.end(), repeated.begin());
+  steps_.clear();
   for (int i = program_->firstConstant(); i < program_->firstRegister(); ++i) repeated[static_cast<size_t>(i)] = true;
   for (const ElementwiseInstruction& instruction : program_->instructions) {
     Step step{};
@@ -190,13 +217,13 @@ void ElementwiseOp::layOutScratch() {
 }
 
 // A dense input of the output's element size that no instruction reads after the output is written.
-void ElementwiseOp::chooseInPlace(const Shape& output, std::span<const Shape> shapes) {
+void ElementwiseOp::chooseInPlace() {
+  inPlace_ = -1;
   if (program_->outputs.size() != 1 || program_->instructions.back().dst != program_->firstOutput()) return;
-  const int64_t count = output.count();
+  const int64_t count = output_.count();
   streamedBytes_ = count * static_cast<int64_t>(sizeOf(program_->outputs[0]));
   for (const Input& input : inputs_) {
-    const auto i = static_cast<size_t>(input.index);
-    if (input.access == Access::Direct && shapes[i].count() == count && count > 1 &&
+    if (input.access == Access::Direct && input.shape.count() == count && input.pitch == 0 && count > 1 &&
         input.elementSize == sizeOf(program_->outputs[0])) {
       inPlace_ = input.index;
       return;

@@ -24,17 +24,32 @@ int64_t elementBytes(const OpRequest& request, size_t input) {
 // Copies are planned once, or at every run if the inputs that determine them are not constant.
 class CopyOp final : public OpKernel {
  public:
-  CopyOp(const OpRequest& request, PiecesFunction pieces, size_t firstPlacing) : saved_(request), pieces_(pieces) {
+  // `areBoxes`: pieces are parts of the axes of operands.
+  CopyOp(const OpRequest& request, PiecesFunction pieces, size_t firstPlacing, bool areBoxes)
+      : saved_(request), pieces_(pieces), areBoxes_(areBoxes) {
     planned_ = allConstant(request, firstPlacing);
     if (!planned_) return;
-    plan(pieces(MovementCall(request, nullptr)), copies_);
-    for (const Copy& copy : copies_)
-      if (copy.copy.isBlock())
+    dense_ = pieces(MovementCall(request, nullptr));
+    plan(dense_, copies_);
+    for (size_t i = 0; i < copies_.size(); ++i) {
+      const Copy& copy = copies_[i];
+      const bool isOfRows = !copy.copy.isBlock() && takesSomeOfRows(dense_[i]);
+      if (isOfRows || copy.copy.isBlock())
         parts_.push_back({copy.input, copy.output, static_cast<size_t>(copy.sourceBytes),
-                          static_cast<size_t>(copy.targetBytes), static_cast<size_t>(copy.copy.bytes())});
+                          static_cast<size_t>(copy.targetBytes), static_cast<size_t>(copy.copy.bytes()), isOfRows});
+    }
   }
 
   std::span<const CopiedPart> parts() const override { return parts_; }
+  // With one element in a row, strides would not tell the last axis from others.
+  bool takesPitch(OperandPlace place) const override {
+    return planned_ && areBoxes_ && shapeOf(place).rank() > 0 && shapeOf(place).back() > 1;
+  }
+  void setPitch(OperandPlace place, size_t bytes) override {
+    pitches_.push_back({place, static_cast<int64_t>(bytes)});
+    copies_.clear();
+    plan(dense_, copies_);
+  }
 
   void run(const OpContext& context) const override {
     if (planned_) return runAll(copies_, context);
@@ -50,12 +65,55 @@ class CopyOp final : public OpKernel {
     int64_t sourceBytes, targetBytes;
     TensorCopy copy;
   };
+  struct Pitch {
+    OperandPlace place;
+    int64_t bytes;
+  };
 
-  void plan(const std::vector<Piece>& pieces, std::vector<Copy>& copies) const {
+  const Shape& shapeOf(OperandPlace place) const {
+    return (place.side == OperandPlace::Input ? saved_.inputs : saved_.outputs)[place.number].shape;
+  }
+
+  // Whether a piece is the whole of one operand and the same of all rows of the other.
+  bool takesSomeOfRows(const Piece& piece) const {
+    const Shape &in = saved_.inputs[piece.input].shape, &out = saved_.outputs[piece.output].shape;
+    const int last = in.rank() - 1;
+    if (last < 0 || in.rank() != out.rank() || piece.shape != (in[last] < out[last] ? in : out)) return false;
+    const Shape source = contiguousStrides(in), target = contiguousStrides(out);
+    for (int i = 0; i <= last; ++i) {
+      if (i < last && in[i] != out[i]) return false;
+      if (piece.shape[i] > 1 && (piece.sourceStrides[i] != source[i] || piece.targetStrides[i] != target[i]))
+        return false;
+    }
+    return true;
+  }
+
+  // A dense operand's distance between elements, where its rows lie apart: of places in a row or of rows.
+  int64_t apart(OperandPlace place, int64_t elements, int64_t size) const {
+    for (const Pitch& pitch : pitches_) {
+      const int64_t row = shapeOf(place).back();
+      if (pitch.place.side == place.side && pitch.place.number == place.number)
+        return elements / row * (pitch.bytes / size) + elements % row;
+    }
+    return elements;
+  }
+
+  void placeApart(Piece& piece, int64_t size) const {
+    const OperandPlace source{OperandPlace::Input, piece.input}, target{OperandPlace::Output, piece.output};
+    piece.sourceOffset = apart(source, piece.sourceOffset, size);
+    piece.targetOffset = apart(target, piece.targetOffset, size);
+    for (int i = 0; i < piece.shape.rank(); ++i) {
+      piece.sourceStrides[i] = apart(source, piece.sourceStrides[i], size);
+      piece.targetStrides[i] = apart(target, piece.targetStrides[i], size);
+    }
+  }
+
+  void plan(std::vector<Piece> pieces, std::vector<Copy>& copies) const {
     copies.reserve(pieces.size());
-    for (const Piece& piece : pieces) {
+    for (Piece& piece : pieces) {
       const OpRequest request = saved_.request();
       const int64_t size = elementBytes(request, piece.input);
+      placeApart(piece, size);
       copies.push_back({piece.input, piece.output, piece.sourceOffset * size, piece.targetOffset * size,
                         TensorCopy(static_cast<size_t>(size), piece.shape, piece.sourceStrides, piece.targetStrides)});
     }
@@ -71,7 +129,9 @@ class CopyOp final : public OpKernel {
 
   SavedRequest saved_;
   PiecesFunction pieces_;
-  bool planned_;
+  bool planned_, areBoxes_;
+  std::vector<Piece> dense_;  // of dense operands
+  std::vector<Pitch> pitches_;
   std::vector<Copy> copies_;
   std::vector<CopiedPart> parts_;
 };
@@ -252,7 +312,8 @@ template <PiecesFunction F, size_t kFirstPlacing = 1>
 inline constexpr Implementation kCopy[] = {
     {"strided_copy", acceptsCopies<F>,
      [](const OpRequest& request) -> std::unique_ptr<OpKernel> {
-       return std::make_unique<CopyOp>(request, F, kFirstPlacing);
+       constexpr bool kAreBoxes = F == concat || F == split || F == slice || F == transpose;
+       return std::make_unique<CopyOp>(request, F, kFirstPlacing, kAreBoxes);
      }},
     {"reference", acceptsCopies<F>,
      [](const OpRequest& request) -> std::unique_ptr<OpKernel> { return std::make_unique<PlainCopyOp>(request, F); }},

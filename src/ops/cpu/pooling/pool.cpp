@@ -66,7 +66,11 @@ template <class T, bool kAverage>
 class PoolOp final : public OpKernel {
  public:
   explicit PoolOp(const OpRequest& request)
-      : table_(poolTable()), batch_(request.inputs[0].shape[0]), channels_(request.inputs[0].shape.back()) {
+      : table_(poolTable()),
+        batch_(request.inputs[0].shape[0]),
+        channels_(request.inputs[0].shape.back()),
+        inStep_(channels_),
+        outStep_(channels_) {
     const readers::Pool pool = poolOf(request);
     includePads_ = pool.includesPads;
     readAxes(request, pool, 1, axes_);
@@ -79,19 +83,23 @@ class PoolOp final : public OpKernel {
       for (int64_t line = begin; line < end; ++line) runLine(context, line);
     });
   }
+  bool takesPitch(OperandPlace place) const override { return place.number == 0; }
+  void setPitch(OperandPlace place, size_t bytes) override {
+    (place.side == OperandPlace::Input ? inStep_ : outStep_) = static_cast<int64_t>(bytes / sizeof(T));
+  }
 
  private:
   // The output pixels along the last spatial axis.
   void runLine(const OpContext& context, int64_t line) const {
     const int64_t slice = quotient(line, axes_[1].output), row = line - slice * axes_[1].output;
     const int64_t image = quotient(slice, axes_[0].output), plane = slice - image * axes_[0].output;
-    const int64_t lineSize = axes_[2].input * channels_, planeSize = axes_[1].input * lineSize;
+    const int64_t lineSize = axes_[2].input * inStep_, planeSize = axes_[1].input * lineSize;
     const T* x = context.in<T>(0) + image * axes_[0].input * planeSize;
-    T* y = context.out<T>() + line * axes_[2].output * channels_;
-    const int64_t sizes[3] = {planeSize, lineSize, channels_};
+    T* y = context.out<T>() + line * axes_[2].output * outStep_;
+    const int64_t sizes[3] = {planeSize, lineSize, inStep_};
     int64_t position[3] = {plane, row, 0};
     WorkCounter work;
-    for (int64_t count; position[2] < axes_[2].output; position[2] += count, y += count * channels_) {
+    for (int64_t count; position[2] < axes_[2].output; position[2] += count, y += count * outStep_) {
       count = runFrom(position[2]);
       pixels(x, sizes, position, count, y);
       work.pass(16 + count * channels_);
@@ -106,7 +114,7 @@ class PoolOp final : public OpKernel {
   }
 
   void pixels(const T* x, const int64_t (&sizes)[3], const int64_t (&position)[3], int64_t count, T* y) const {
-    PoolWindow window{{}, {}, count, axes_[2].stride * channels_};
+    PoolWindow window{{}, {}, count, axes_[2].stride * inStep_, outStep_};
     int64_t seen = 1, offset = 0, channels = channels_;
     double padded = 1;
     for (int i = 0; i < 3; ++i) {
@@ -119,7 +127,9 @@ class PoolOp final : public OpKernel {
     }
     if (seen == 0) offset = 0;
     if (seen * channels_ > kElementsPerPart / 4) passWork(seen * channels_);
-    if (axes_[2].stride == 1) channels *= std::exchange(window.outputs, 1);  // they see all channels of a row in order
+    // They see all channels of a row in order.
+    if (axes_[2].stride == 1 && inStep_ == channels_ && outStep_ == channels_)
+      channels *= std::exchange(window.outputs, 1);
     if constexpr (kAverage) {
       const auto taps = static_cast<float>(includePads_ ? padded : static_cast<double>(seen));
       table_.sum(x + offset, window, channels, taps > 0 ? 1 / taps : 0, y);
@@ -144,6 +154,7 @@ class PoolOp final : public OpKernel {
   const PoolTable& table_;
   bool includePads_ = false;
   int64_t batch_, channels_, grain_ = 1, mostPixels_ = 1;
+  int64_t inStep_, outStep_;  // elements from one pixel to the next
   Axis axes_[3];
 };
 

@@ -7,11 +7,11 @@
 namespace max {
 
 // The pixels of a window inside the input: counts and strides (in elements) along three spatial axes. Those of
-// `outputs` consecutive pixels of the output are `step` elements from each other.
+// `outputs` consecutive pixels of the output, which lie `outStep` elements apart, are `step` elements from each other.
 struct PoolWindow {
   int64_t count[3];
   int64_t stride[3];
-  int64_t outputs, step;
+  int64_t outputs, step, outStep;
 };
 
 struct PoolTable {

@@ -75,16 +75,16 @@ HWY_INLINE void poolPixel(const float* x, const PoolWindow& window, int64_t chan
 
 // Calls pixel(x, y) for each pixel of the output.
 template <class T, class Pixel>
-HWY_INLINE void forEachOutput(const T* x, const PoolWindow& window, int64_t channels, T* y, const Pixel& pixel) {
-  for (int64_t i = 0; i < window.outputs; ++i, x += window.step, y += channels) pixel(x, y);
+HWY_INLINE void forEachOutput(const T* x, const PoolWindow& window, T* y, const Pixel& pixel) {
+  for (int64_t i = 0; i < window.outputs; ++i, x += window.step, y += window.outStep) pixel(x, y);
 }
 
 void greatest(const float* x, const PoolWindow& window, int64_t channels, float* y) {
-  forEachOutput(x, window, channels, y,
+  forEachOutput(x, window, y,
                 [&](const float* from, float* to) HWY_ATTR { poolPixel<Greatest>(from, window, channels, 1.f, to); });
 }
 void sum(const float* x, const PoolWindow& window, int64_t channels, float factor, float* y) {
-  forEachOutput(x, window, channels, y,
+  forEachOutput(x, window, y,
                 [&](const float* from, float* to) HWY_ATTR { poolPixel<Sum>(from, window, channels, factor, to); });
 }
 
@@ -111,7 +111,7 @@ HWY_INLINE void greatestNarrowPixel(const uint16_t* x, const PoolWindow& window,
 }
 
 void greatestNarrow(const uint16_t* x, const PoolWindow& window, int64_t channels, uint16_t* y) {
-  forEachOutput(x, window, channels, y,
+  forEachOutput(x, window, y,
                 [&](const uint16_t* from, uint16_t* to) HWY_ATTR { greatestNarrowPixel(from, window, channels, to); });
 }
 
@@ -128,7 +128,7 @@ HWY_INLINE void greatestVectors(D d, const T* x, const PoolWindow& window, int64
 
 template <class T>
 void greatestBytes(const T* x, const PoolWindow& window, int64_t channels, T* y) {
-  forEachOutput(x, window, channels, y, [&](const T* from, T* to) HWY_ATTR {
+  forEachOutput(x, window, y, [&](const T* from, T* to) HWY_ATTR {
     int64_t c = 0;
     greatestVectors(hn::ScalableTag<T>(), from, window, channels, c, to);
     greatestVectors(hn::CappedTag<T, 8>(), from, window, channels, c, to);
