@@ -24,8 +24,8 @@ using LoopBody = FunctionRef<void(int64_t begin, int64_t end, int lane)>;
 
 // Splits [0, count) into chunks of `grain` (at least 1) and runs them on at most `lanes` threads, and no more than the
 // active call (base/active_call.h) may use. Each lane owns a contiguous part and steals from others when it has
-// finished. Runs in the calling thread alone if lanes <= 1 or count <= grain. Nested loops run in the calling thread. If
-// the active call is stopped, the loop ends between chunks with an exception. An exception from the body
+// finished. Runs in the calling thread alone if lanes <= 1 or count <= grain. Nested loops run in the calling thread.
+// If the active call is stopped, the loop ends between chunks with an exception. An exception from the body
 // (std::bad_alloc, Error) is rethrown here after all lanes have stopped.
 void parallelFor(int lanes, int64_t count, int64_t grain, LoopBody body);
 
