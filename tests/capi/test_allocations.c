@@ -3,16 +3,22 @@
 #include "count_allocations.h"
 #include "models.h"
 
-/* The model is released. */
-static void expect_none(MaxModel* model, const char* name, int32_t input_count, MaxBuffer* const* inputs) {
-  long before = 0;
-  for (int i = 0; i < 110; ++i) {
-    if (i == 10) before = atomic_load(&allocations);
+/* What 100 calls allocate. */
+static long allocations_of_calls(MaxModel* model, int32_t input_count, MaxBuffer* const* inputs) {
+  const long before = atomic_load(&allocations);
+  for (int i = 0; i < 100; ++i) {
     MaxBuffer* output = NULL;
     CHECK(maxModelExecute(model, inputs, input_count, NULL, &output, 1));
     maxBufferRelease(output);
   }
-  const long made = atomic_load(&allocations) - before;
+  return atomic_load(&allocations) - before;
+}
+
+/* A thread of the pool takes memory of its own when it first helps, which may be late. The model is released. */
+static void expect_none(MaxModel* model, const char* name, int32_t input_count, MaxBuffer* const* inputs) {
+  long made = allocations_of_calls(model, input_count, inputs);
+  for (int again = 0; again < 20 && (again == 0 || made != 0); ++again)
+    made = allocations_of_calls(model, input_count, inputs);
   maxModelRelease(model);
   if (CAN_COUNT && made != 0) fail_msg("%ld allocations in 100 calls of %s", made, name);
 }
