@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Transforms of tiles for Winograd's convolution, per target. Vectors run along channels.
-#include <hwy/cache_control.h>
-
 #include <algorithm>
 #include <limits>
 
@@ -226,7 +224,7 @@ void filterRow(const WinogradFilters& filters) {
   for (int64_t first = 0; first < filters.width; first += kPart) {
     const int64_t end = std::min(first + kPart, filters.width);
     for (int64_t k = first; k < std::min(end, filters.count); ++k)
-      hwy::Prefetch(filters.from + k * filters.step + kAheadTaps);
+      __builtin_prefetch(filters.from + k * filters.step + kAheadTaps);
     for (int64_t k = first; k < end; k += kDoubles)
       filterVector<Size>(filters.from + k * filters.step, filters.step,
                          std::clamp<int64_t>(filters.count - k, 0, kDoubles), values + k - first, kPart);
