@@ -38,6 +38,9 @@ void legaliseTypes(Rewriter& rewriter);
 void prepareWeights(Rewriter& rewriter);
 void narrowValues(Rewriter& rewriter);
 
+// Whether an operator is an activation that fuseEpilogues makes a part of the product or convolution before it.
+bool canFuseActivation(const Node& node);
+
 // After all passes: releases the contents or pages of constants that no kernel reads any more, and aligns the others.
 void settleConstants(Graph& graph);
 

@@ -67,8 +67,7 @@ bool normaliseParts(Rewriter& rewriter, Node& node) {
 }
 
 bool activateParts(Rewriter& rewriter, Node& node) {
-  const auto isLimit = [](const Value* value) { return !value || scalarOf(value); };
-  if (!std::all_of(node.inputs.begin() + 1, node.inputs.end(), isLimit)) return false;
+  if (!canFuseActivation(node)) return false;
   Node* concat = joinedConvs(node);
   const auto others = [&](int64_t, int64_t) { return std::vector<Value*>(node.inputs.begin() + 1, node.inputs.end()); };
   return concat && doToParts(rewriter, node, *concat, others);
@@ -76,15 +75,7 @@ bool activateParts(Rewriter& rewriter, Node& node) {
 
 constexpr Rule kRules[] = {
     {"", "BatchNormalization", normaliseParts},
-    {"", "Relu", activateParts},
-    {"", "Clip", activateParts},
-    {"", "LeakyRelu", activateParts},
-    {"", "HardSwish", activateParts},
-    {"", "HardSigmoid", activateParts},
-    {"", "Swish", activateParts},
-    {"", "Gelu", activateParts},
-    {"", "Sigmoid", activateParts},
-    {"", "Tanh", activateParts},
+    {"", "", activateParts},
 };
 
 }  // namespace

@@ -292,6 +292,8 @@ constexpr Rule kConvolutionRules[] = {{"", "Mul", scaleIntegerConv}, {"", "Add",
 
 }  // namespace
 
+bool canFuseActivation(const Node& node) { return activationOf(node).has_value(); }
+
 void fuseEpilogues(Rewriter& rewriter) { applyRules(rewriter, kRules); }
 
 void scaleConvolutions(Rewriter& rewriter) {

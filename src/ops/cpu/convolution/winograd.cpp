@@ -92,10 +92,13 @@ class WinogradWeights : public Prepared {
 // Of each filter.
 int64_t framesOf(const Shape& weights) { return weights.product(2, weights.rank() - 2); }
 
+// Of the products: the channels of all frames.
+int64_t depthOf(const Shape& weights) { return checkedMultiply(framesOf(weights), weights[1]); }
+
 // One channel of one frame of the filters of a panel.
 void packRow(const Panels& panels, int64_t panel, int64_t row, const Tensor& weights, int side, PackedWeights& packed) {
-  const int64_t filters = weights.shape()[0], channels = weights.shape()[1], frames = framesOf(weights.shape());
-  const int64_t width = panels.width(panel), first = panels.begin(panel), taps = 9 * frames, depth = frames * channels;
+  const int64_t filters = weights.shape()[0], channels = weights.shape()[1], taps = 9 * framesOf(weights.shape());
+  const int64_t width = panels.width(panel), first = panels.begin(panel), depth = depthOf(weights.shape());
   const float* from = weights.as<float>() + (first * channels + row % channels) * taps + row / channels * 9;
   float* to = packed.matrix(0) + first * (side + 2) * (side + 2) * depth + row * width;
   winogradTable(side).filters({from, channels * taps, std::min(width, filters - first), width, to, depth * width});
@@ -478,16 +481,16 @@ int winogradSide(const Node& node, const Tensor& weights) {
 }
 
 PackedForm winogradForm(const Tensor& weights, int side) {
-  const int64_t values = (side + 2) * (side + 2), channels = weights.shape()[1];
-  const int64_t depth = checkedMultiply(framesOf(weights.shape()), channels);
-  return {"filters", gemmTable(), 1, checkedMultiply(values, depth), weights.shape()[0], side, {channels}};
+  const Shape& shape = weights.shape();
+  const int64_t rows = checkedMultiply<int64_t>((side + 2) * (side + 2), depthOf(shape));
+  return {"filters", gemmTable(), 1, rows, shape[0], side, {shape[1]}};
 }
 
 Ref<Prepared> winogradWeights(const Tensor& weights, int side) {
   const PackedForm form = winogradForm(weights, side);
   auto packed = makeRef<PackedWeights>(form.table, form.matrices, form.rows, form.columns);
   const Panels panels(form.table.lanes, form.table.panelVectors, form.columns);
-  const int64_t depth = framesOf(weights.shape()) * weights.shape()[1];
+  const int64_t depth = depthOf(weights.shape());
   parallelFor(defaultLanes(), panels.count * depth, 16, [&](int64_t begin, int64_t end, int) {
     WorkCounter work;
     for (int64_t row = begin; row < end; ++row, work.pass(64 * panels.width(0)))

@@ -22,6 +22,12 @@ void splatValue(std::array<std::byte, kSplatBytes>& block, T value) {
   splatElement(block.data(), &value, sizeof value);
 }
 
+TileFunction castFunction(DType from, DType to) {
+  const TileFunction convert = findCastTileFunction(from, to);
+  require(convert != nullptr, MAX_STATUS_UNIMPLEMENTED, "No conversion from ", from, " to ", to);
+  return convert;
+}
+
 std::array<std::byte, kSplatBytes> splatOf(double value, DType dtype) {
   std::array<std::byte, kSplatBytes> block;
   splatValue(block, value);
@@ -62,13 +68,9 @@ Id ElementwiseBuilder::scalar(double value, DType dtype) {
 std::optional<float> ElementwiseBuilder::constantNumber(Id value) const {
   const Value& constant = at(value);
   if (constant.kind != Kind::Constant) return std::nullopt;
-  const TileFunction convert = findCastTileFunction(constant.stored, DType::Float32);
-  const std::byte* block = constants_[static_cast<size_t>(constant.index)].data();
   float number = 0;
-  if (constant.stored == DType::Float32)
-    std::memcpy(&number, block, sizeof number);
-  else if (convert)
-    convert({&number, {block}, {0}, 1, 0, 0});
+  const TileFunction convert = castFunction(constant.stored, DType::Float32);
+  convert({&number, {constants_[static_cast<size_t>(constant.index)].data()}, {0}, 1, 0, 0});
   return number;
 }
 
@@ -77,8 +79,7 @@ Id ElementwiseBuilder::materialise(Id value, DType stored) {
   const Value source = at(value);
   if (source.stored == stored) return value;
   if (stored == DType::Float32 && source.widened >= 0) return static_cast<Id>(source.widened);
-  const TileFunction convert = findCastTileFunction(source.stored, stored);
-  require(convert != nullptr, MAX_STATUS_UNIMPLEMENTED, "No conversion from ", source.stored, " to ", stored);
+  const TileFunction convert = castFunction(source.stored, stored);
   Id result;
   if (source.kind == Kind::Constant) {
     std::array<std::byte, kSplatBytes> element{}, block{};
