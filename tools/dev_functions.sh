@@ -183,7 +183,7 @@ run_all_tests() {
   build release -DMAX_BUILD_TESTS=ON
   run_ctest release
   run_checks
-  [[ "${1:-}" != --tidy ]] || check_tidy
+  [[ "${1:-}" != --tidy ]] || check_tidy recent
   build asan
   run_ctest asan
   build tsan
@@ -191,14 +191,15 @@ run_all_tests() {
   python3 tools/summarize.py "$REPORTS" release asan tsan
 }
 
-# Tests in Python on a library with the address sanitizer, kernels that ./dev test leaves out on machines with AVX-512, and Ray.
-# Those of the bindings link with the library of the release.
+# Tests in Python on a library with the address sanitizer, kernels that ./dev test leaves out on machines with AVX-512, Ray, and
+# clang-tidy over all sources. Those of the bindings link with the library of the release.
 run_nightly() {
   prepare_tests
   wait_for_python
   check configure-release configure release
   check build-release cmake --build build --target max max_command fake_cuda fake_nvml fake_nvrtc
   run_ctest nightly-release
+  check_tidy all
   build nightly
   run_ctest nightly
   python3 tools/summarize.py "$REPORTS" nightly-release nightly
@@ -225,20 +226,35 @@ run_lint() {
   check language-tools need_language_tools
   check go-toolchain make_go
   check go-staticcheck python3 bindings/go/tests/run.py staticcheck
-  check_tidy
+  check_tidy all
   ! grep -q '^failed' "$REPORTS/checks.txt"
 }
 
-# clang-tidy with the checks of .clang-tidy over the library; it can read neither GCC's precompiled headers nor all of its flags.
+# The library's sources, a line each: all, or those that the last TIDY_COMMITS commits changed.
+TIDY_COMMITS=40
+tidy_sources() {
+  local name
+  if [[ $1 == all ]]; then
+    git ls-files 'src/*.cpp'
+    return
+  fi
+  git log -"$TIDY_COMMITS" --name-only --format= -- 'src/*.cpp' | sort -u | while read -r name; do
+    [[ ! -f $name ]] || echo "$name"
+  done
+}
+
+# run_tidy all|recent: clang-tidy with the checks of .clang-tidy; it can read neither GCC's precompiled headers nor all of
+# its flags.
 run_tidy() {
   cmake -S . -B build/tidy -G Ninja -DMAX_BUILD_TESTS=OFF -DMAX_KERNEL_TARGET=avx2
   cmake -DINCLUDE="$PWD/include" -DOUTPUT="$PWD/build/tidy/src/capi/field_ends.h" -P cmake/MaxFieldEnds.cmake
-  git ls-files -z 'src/*.cpp' | xargs -0 -n 4 -P "$(nproc)" clang-tidy --quiet -p build/tidy \
+  tidy_sources "$1" | xargs -r -n 4 -P "$(nproc)" clang-tidy --quiet -p build/tidy \
     --extra-arg=-Wno-unknown-pragmas --extra-arg=-Wno-ignored-optimization-argument
 }
 
+# A source takes seconds, all of them many minutes.
 check_tidy() {
-  check tidy bash -c 'source tools/dev_functions.sh; run_tidy'
+  check tidy bash -c "source tools/dev_functions.sh; run_tidy $1"
 }
 
 build_docs() {

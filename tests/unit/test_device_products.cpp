@@ -19,8 +19,9 @@ struct Format {
   const char* api;
   DType dtype;
   MaxPrecision precision;
-  double bound;     // of the error, relative to the sum of the products' magnitudes
-  double rounding;  // of a result to its type
+  double bound;           // of the error, relative to the sum of the products' magnitudes
+  double rounding;        // of a result to its type
+  bool isSample = false;  // runs all tests; the others need MAX_TEST_ALL for those that compile many kernels
 };
 void PrintTo(const Format& format, std::ostream* out) { *out << format.name; }
 
@@ -30,16 +31,18 @@ constexpr double kTf32 = 0x1p-10 + 0x1p-22 + kSums, kBfloat = 0x1p-7 + 0x1p-16 +
 
 constexpr Format kFormats[] = {
     {"cuda_float32", "cuda", DType::Float32, MAX_PRECISION_HIGHEST, kSums, 0},
-    {"cuda_tf32", "cuda", DType::Float32, MAX_PRECISION_HIGH, kTf32, 0},
+    {"cuda_tf32", "cuda", DType::Float32, MAX_PRECISION_HIGH, kTf32, 0, true},
     {"cuda_narrow", "cuda", DType::Float32, MAX_PRECISION_MEDIUM, kBfloat, 0},
-    {"cuda_halves", "cuda", DType::Float16, MAX_PRECISION_HIGHEST, kSums, 0x1p-11},
+    {"cuda_halves", "cuda", DType::Float16, MAX_PRECISION_HIGHEST, kSums, 0x1p-11, true},
     {"cuda_bfloats", "cuda", DType::BFloat16, MAX_PRECISION_HIGHEST, kSums, 0x1p-8},
     {"cuda_float64", "cuda", DType::Float64, MAX_PRECISION_HIGHEST, 1e-15, 0},
-    {"hip_float32", "hip", DType::Float32, MAX_PRECISION_HIGHEST, kSums, 0},
+    {"hip_float32", "hip", DType::Float32, MAX_PRECISION_HIGHEST, kSums, 0, true},
     {"hip_narrow", "hip", DType::Float32, MAX_PRECISION_MEDIUM, kBfloat, 0},
     {"hip_halves", "hip", DType::Float16, MAX_PRECISION_HIGHEST, kSums, 0x1p-11},
-    {"hip_bfloats", "hip", DType::BFloat16, MAX_PRECISION_HIGHEST, kSums, 0x1p-8},
+    {"hip_bfloats", "hip", DType::BFloat16, MAX_PRECISION_HIGHEST, kSums, 0x1p-8, true},
 };
+
+constexpr const char* kManyKernels = "runs with MAX_TEST_ALL";
 
 class DeviceProducts : public testing::TestWithParam<Format> {
  protected:
@@ -47,6 +50,8 @@ class DeviceProducts : public testing::TestWithParam<Format> {
     if (deviceCount(GetParam().api) == 0) GTEST_SKIP() << "there is no accelerator";
     device_ = openDevice(GetParam().api, 0);
   }
+
+  static bool takesManyKernels() { return GetParam().isSample || getenv("MAX_TEST_ALL"); }
 
   // Numbers of both signs and several magnitudes, none of which the instructions' formats have exactly.
   Ref<Tensor> random(const Shape& shape) {
@@ -320,6 +325,7 @@ TEST_P(DeviceProducts, MatricesOfAllForms) {
 }
 
 TEST_P(DeviceProducts, OneFactorWithSeveralWeights) {
+  if (!takesManyKernels()) GTEST_SKIP() << kManyKernels;
   checkGroup({2, 5, 40}, 24, 3, false, true);
   checkGroup({3, 7}, 5, 2, false, false);
   checkGroup({2, 3, 4, 16}, 16, 2, true, true);
@@ -327,6 +333,7 @@ TEST_P(DeviceProducts, OneFactorWithSeveralWeights) {
 
 // Of all forms of tiles, in parts, and of few rows.
 TEST_P(DeviceProducts, PackedWeights) {
+  if (!takesManyKernels()) GTEST_SKIP() << kManyKernels;
   if (GetParam().dtype == DType::Float64) GTEST_SKIP() << "has no such products";
   checkPacked(70, 96, 40, 4, 32, true);
   checkPacked(9, 70, 150, 4, 32, true);
@@ -352,6 +359,7 @@ TEST_P(DeviceProducts, LongSumsInParts) {
 
 // Filters that are read by pieces and ones that are not, groups, and sums in parts.
 TEST_P(DeviceProducts, Convolutions) {
+  if (!takesManyKernels()) GTEST_SKIP() << kManyKernels;
   if (GetParam().dtype == DType::Float64) GTEST_SKIP() << "has no such convolutions";
   checkConv({2, 16, 9, 7}, {24, 16, 3, 3}, {1, 1});
   checkConv({1, 3, 20, 21}, {17, 3, 7, 7}, {2, 2});
@@ -363,6 +371,7 @@ TEST_P(DeviceProducts, Convolutions) {
 }
 
 TEST_P(DeviceProducts, LargeConvolution) {
+  if (!takesManyKernels()) GTEST_SKIP() << kManyKernels;
   if (GetParam().dtype == DType::Float64) GTEST_SKIP() << "has no such convolutions";
   checkConv({1, 8, 100, 130}, {100, 8, 3, 3}, {1, 1});
   checkConv({1, 8, 100, 130}, {130, 8, 3, 3}, {1, 1});  // tiles that are half as wide
@@ -395,6 +404,7 @@ TEST_P(DeviceProducts, ExpansionsStayProducts) {
 
 // In tiles of queries and keys that are full or not, for narrow and wide heads, and one query at a time.
 TEST_P(DeviceProducts, Attention) {
+  if (!takesManyKernels()) GTEST_SKIP() << kManyKernels;
   if (GetParam().dtype == DType::Float64) GTEST_SKIP() << "runs on the host";
   checkAttention(4, 2, 70, 90, 40, 40, DType::Invalid);
   checkAttention(2, 2, 128, 64, 64, 64, DType::Bool);
