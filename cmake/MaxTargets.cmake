@@ -30,6 +30,11 @@ target_compile_options(max_settings INTERFACE -Wall -Wextra -Wshadow -Wpointer-a
                        $<$<COMPILE_LANG_AND_ID:CXX,Clang>:-Wno-unknown-pragmas;-Wzero-as-null-pointer-constant;-Wsuggest-override>
                        $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor;-fvisibility-inlines-hidden>
                        $<$<BOOL:${MAX_WARNINGS_AS_ERRORS}>:-Werror>)
+# GCC would clear structures of a hundred bytes with an instruction that takes as long as a small operator.
+if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64" AND CMAKE_BUILD_TYPE STREQUAL "Release")
+  target_compile_options(max_settings INTERFACE
+    $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-mmemset-strategy=vector_loop:512:noalign,libcall:-1:noalign>)
+endif()
 target_link_libraries(max_settings INTERFACE Threads::Threads)
 target_link_libraries(max_settings INTERFACE max_sanitizers)
 

@@ -31,6 +31,7 @@ constexpr int64_t kFarFloats = 128 << 10;  // of A, which may be in no near cach
 constexpr int64_t kStepsAhead = 64;        // of k, in which memory answers
 constexpr int64_t kLineFloats = 16;        // a line of the caches
 constexpr int64_t kLongestCopied = 8192, kColumnsWorthCopying = 256;
+constexpr int64_t kMostRowSteps = 64 << 10;  // products of a row that is computed at once
 
 // Whether the same element of all rows of a tile lies in one set of the first cache, whose sets repeat themselves after
 // a page: those of a copy with gaps between the rows do not.
@@ -174,6 +175,9 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
     wordBytes_ += static_cast<size_t>(
         alignUp(checkedMultiply<int64_t>(4, checkedMultiply(table_->parts * blockRows, wordStride_))));
   if (narrowC_) partBytes_ = static_cast<size_t>(alignUp(4 * sums));
+  isShortRow_ = rows_ == 1 && batch_.size() == 1 && taps_ == 1 && depthParts_ == 1 && panelBlocks_ == 1 &&
+                partialSums_ == PartialSums::Float32 && table_->wordElements == 1 && !copiesRows() &&
+                depth_ * panels_.paddedColumns() <= kMostRowSteps;
 }
 
 void Gemm::chooseBlocks() {
@@ -209,6 +213,7 @@ void Gemm::chooseBlocks() {
 }
 
 void Gemm::run(const GemmOperands& operands, std::byte* scratch, int lanes) const {
+  if (isShortRow_ && !operands.rowFunction) return runRow(operands);
   // The groups of a convolution read the same pixels: a task finds them once for several groups.
   const int64_t share = operands.rowFunction ? sharedProblems_ : 1;
   const int64_t tasks = ceilDiv(static_cast<int64_t>(batch_.size()), share) * rowBlocks_ * panelBlocks_;
@@ -221,6 +226,30 @@ void Gemm::run(const GemmOperands& operands, std::byte* scratch, int lanes) cons
     *rowsInWords(reinterpret_cast<const float**>(scratch + static_cast<size_t>(lane) * laneBytes())) = -1;
   if (used == 1 && !activeCall()) return body(0, tasks, 0);
   parallelFor(used, tasks, std::max<int64_t>(1, tasks / (used * kTasksPerLane * 4)), body);
+}
+
+// What is below without tasks, parts and tiles, which take longer than such a row.
+void Gemm::runRow(const GemmOperands& operands) const {
+  const GemmOffsets& at = batch_.front();
+  const float* row = operands.a + at.a;
+  GemmTile tile;
+  tile.rows = &row;
+  tile.rowOffset = 0;
+  tile.taps = 1;
+  tile.depth = depth_;
+  tile.ldc = operands.ldc;
+  tile.accumulate = false;
+  tile.finish = true;
+  tile.epilogue = &epilogue_;
+  tile.ldr = operands.ldr;
+  tile.aheadStep = 0;
+  for (int64_t panel = 0; panel < panels_.count; ++panel) {
+    const int64_t column = panels_.begin(panel);
+    tile.b = tile.ahead = setPanel(tile, operands, at, panel);
+    tile.c = operands.c + at.c + column;
+    if (operands.residual) tile.residual = operands.residual + at.residual + column;
+    table_->tile(1, tile.columns)(tile);
+  }
 }
 
 void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const {
@@ -317,17 +346,22 @@ void Gemm::narrowRow(const float* const* taps, int64_t offset, float* to) const 
   }
 }
 
+// What all rows read of the bias and of B, whose panel is returned.
+const float* Gemm::setPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel) const {
+  const int64_t column = panels_.begin(panel), width = panels_.width(panel);
+  tile.columns = std::min(width, columns_ - column);
+  tile.bias = operands.bias ? operands.bias + at.bias + column : nullptr;
+  const bool usesTail = operands.ldb && tile.columns < width;
+  tile.bStride = operands.ldb && !usesTail ? operands.ldb : width;
+  if (usesTail) return operands.bTail + at.bTail;
+  return operands.b + at.b + (operands.ldb ? column : column * taps_ * depth_ * table_->parts);
+}
+
 void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, bool isFirst,
                     int64_t tile0, int64_t tile1, const float** pointers, WorkCounter& work) const {
   const int64_t column = panels_.begin(panel), width = panels_.width(panel);
-  tile.columns = std::min(width, columns_ - column);
-  const bool usesTail = operands.ldb && tile.columns < width;
-  tile.bStride = operands.ldb && !usesTail ? operands.ldb : width;
-  const float* b = usesTail       ? operands.bTail + at.bTail
-                   : operands.ldb ? operands.b + at.b + column
-                                  : operands.b + at.b + column * taps_ * depth_ * table_->parts;
+  const float* b = setPanel(tile, operands, at, panel);
   if (table_->parts == 2) tile.bPart = taps_ * depth_ * width;
-  tile.bias = operands.bias ? operands.bias + at.bias + column : nullptr;
   tile.ldc = narrowC_ ? width : operands.ldc;
   float* c = narrowC_ ? partsOf(pointers) : operands.c + at.c + tileBegin(tile0) * operands.ldc + column;
   const Place place{at, column, tile0, tile1, pointers, c, b, panel, isFirst};

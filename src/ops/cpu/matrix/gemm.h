@@ -266,6 +266,7 @@ class Gemm {
     int64_t step, toNextTile;
   };
   void chooseBlocks();
+  void runRow(const GemmOperands& operands) const;
   void runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const;
   void fillPointers(const GemmOperands& operands, int64_t tile0, int64_t tile1, const float** pointers) const;
   void dropZeroTaps(const float* zeroRow, int64_t count, const float** pointers) const;
@@ -273,6 +274,7 @@ class Gemm {
                   const float** pointers) const;
   void copyRows(int64_t tile0, int64_t tile1, int64_t offset, const float** pointers) const;
   void narrowRow(const float* const* taps, int64_t offset, float* to) const;
+  const float* setPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel) const;
   void runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, bool isFirst,
                 int64_t tile0, int64_t tile1, const float** pointers, WorkCounter& work) const;
   void runParts(GemmTile& tile, const GemmOperands& operands, const Place& place, WorkCounter& work) const;
@@ -333,6 +335,7 @@ class Gemm {
   size_t sumBytes_ = 0;   // per lane: the sums of one panel of a task, unless they are kept in C
   size_t wordBytes_ = 0;  // per lane: the rows of one task as words
   size_t partBytes_ = 0;  // per lane: see partsOf()
+  bool isShortRow_ = false;
 };
 
 }  // namespace max
