@@ -183,18 +183,46 @@ TEST(QuantizedConv, WordsOfWindows) {
   });
 }
 
-// The same as sums, and as real numbers.
+// Few filters: rows of the kernel that do not fill vectors, fewer pixels than a tile, borders wider than the image, and
+// rows in segments.
+TEST(QuantizedConv, FewFilters) {
+  forEachTarget([] {
+    uint32_t seed = 1;
+    for (const int64_t filters : {1, 2, 3, 4, 5})
+      for (const int64_t channels : {16, 20, 33, 64})
+        for (const int64_t kernel : {1, 2, 3, 7})
+          for (const int64_t stride : {1, 2}) {
+            const Case c{{1 + seed % 2, kernel + seed % 4, kernel + seed % 23, channels},
+                         {filters, channels, kernel, kernel},
+                         1,
+                         stride,
+                         1,
+                         seed % (kernel + 1)};
+            expectReference(c, seed % 5 ? DType::UInt8 : DType::Int8, seed % 11 == 0, seed % 13 == 0, seed);
+            ++seed;
+          }
+    expectReference({{1, 2, 1100, 16}, {3, 16, 3, 5}, 1, 1, 1, 2}, DType::UInt8, false, false, seed);
+    expectReference({{2, 530, 24}, {2, 24, 3}, 1, 2, 1, 1}, DType::UInt8, false, false, seed);
+    expectReference({{2, 5, 6, 19, 32}, {2, 32, 3, 3, 3}, 1, 1, 1, 1}, DType::UInt8, false, false, seed);
+    expectReference({{1, 9, 12, 32}, {4, 32, 3, 3}, 1, 1, 2, 2}, DType::UInt8, false, false, seed);
+    expectReference({{1, 3, 4, 16}, {3, 16, 3, 3}, 1, 1, 1, 30}, DType::UInt8, false, false, seed);
+    expectReference({{0, 9, 12, 32}, {4, 32, 3, 3}, 1, 1, 1, 1}, DType::UInt8, false, false, seed);
+  });
+}
+
+// The same as sums, and as real numbers; so are those of few filters.
 TEST(QuantizedConv, SumsOfWindows) {
   forEachTarget([] {
     Random random(3);
     for (const DType dtype : {DType::UInt8, DType::Int8})
       for (const int64_t width : {9, 60})
-        for (const int64_t filters : {40, 64, 100})
+        for (const int64_t filters : {3, 40, 64, 100})
           for (const bool hasFactor : {false, true}) {
+            const int64_t channels = filters < 40 ? 17 : 3;
             const std::vector<int64_t> twos{2, 2}, pads{3, 3, 3, 3};
             LooseNode node(kMaxDomain, "ConvInteger", with({{"strides", twos}, {"pads", pads}}));
-            std::vector<Ref<Tensor>> inputs{randomTensor(random, dtype, {1, 11, width, 3}, 0, 127),
-                                            randomTensor(random, DType::Int8, {filters, 3, 7, 7}, -100, 100),
+            std::vector<Ref<Tensor>> inputs{randomTensor(random, dtype, {1, 11, width, channels}, 0, 127),
+                                            randomTensor(random, DType::Int8, {filters, channels, 7, 7}, -100, 100),
                                             randomTensor(random, dtype, {}, 3, 9),
                                             randomTensor(random, DType::Int8, {}, 0, 0)};
             if (hasFactor) {

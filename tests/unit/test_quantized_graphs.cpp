@@ -93,6 +93,56 @@ TEST(QuantizedGraphs, ConvolutionsWorkOnIntegers) {
       }
 }
 
+// A ConvTranspose is a convolution whose filters are those of each phase of the output.
+TEST(QuantizedGraphs, TransposedConvolutionsWorkOnIntegers) {
+  struct Geometry {
+    std::vector<int64_t> kernel, strides, pads, extra;
+  };
+  const Geometry geometries[] = {{{2, 2}, {2, 2}, {0, 0, 0, 0}, {0, 0}},
+                                 {{3, 3}, {2, 2}, {1, 1, 1, 1}, {1, 1}},
+                                 {{4, 4}, {2, 2}, {1, 1, 1, 1}, {0, 0}},
+                                 {{2, 5}, {2, 3}, {0, 1, 1, 1}, {1, 0}},
+                                 {{3}, {3}, {0, 0}, {0}},
+                                 {{7}, {2}, {3, 3}, {1}},
+                                 {{2, 3, 2}, {2, 1, 2}, {0, 1, 0, 0, 1, 0}, {0, 0, 0}}};
+  for (const Geometry& geometry : geometries)
+    for (const int axis : {1, -1})
+      for (const bool relu : {false, true}) {
+        Shape input{2, 5}, weights{5, 6};
+        for (size_t i = 0; i < geometry.kernel.size(); ++i) {
+          input.push(4 + static_cast<int64_t>(i));
+          weights.push(geometry.kernel[i]);
+        }
+        const auto build = [&](QuantizedBuilder& q) {
+          SymbolicShape dims = symbolic(input);
+          dims[0] = q.b.symbol("N");
+          // Weights of uint8 have a zero point.
+          Value* w = q.weights(weights, axis, axis < 0 ? DType::UInt8 : DType::Int8);
+          Value* y = q.b.op(
+              "ConvTranspose", {q.input(dims), w, q.bias(6)},
+              attrs({{"strides", geometry.strides}, {"pads", geometry.pads}, {"output_padding", geometry.extra}}));
+          q.b.output(q.both(relu ? q.b.op("Relu", {y}) : y));
+        };
+        const std::string operators = run(build, {input});
+        EXPECT_NE(operators.find("max.QLinearConv"), std::string::npos) << operators;
+        EXPECT_EQ(operators.find("ConvTranspose"), std::string::npos) << operators;
+      }
+}
+
+// Those whose output is not as many times as large, or of which most products would be with zeros, stay as they are.
+TEST(QuantizedGraphs, OtherTransposedConvolutionsStay) {
+  const Attributes others[] = {
+      attrs({{"strides", list({2, 2})}}),
+      attrs({{"strides", list({9, 9})}, {"pads", list({0, 0, 0, 0})}, {"output_padding", list({6, 6})}}),
+      attrs({{"strides", list({1, 1})}, {"dilations", list({2, 2})}, {"pads", list({1, 1, 1, 1})}})};
+  for (const Attributes& attributes : others) {
+    const auto build = [&](QuantizedBuilder& q) {
+      q.b.output(q.both(q.b.op("ConvTranspose", {q.input({1, 5, 4, 5}), q.weights({5, 6, 3, 3}, -1)}, attributes)));
+    };
+    EXPECT_NE(run(build, {{1, 5, 4, 5}}).find("ConvTranspose"), std::string::npos);
+  }
+}
+
 TEST(QuantizedGraphs, GroupsOfFourFiltersWorkOnChannelsLast) {
   const auto build = [&](QuantizedBuilder& q) {
     Value* x = q.input({1, 16, 7, 9});

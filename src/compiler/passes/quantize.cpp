@@ -358,9 +358,10 @@ bool lowerRealGemm(Rewriter& rewriter, Node& node) {
 constexpr Rule kFirstRules[] = {{"", "QuantizeLinear", dropSign}};
 
 constexpr Rule kRules[] = {
-    {"", "QuantizeLinear", lowerConv},    {"", "QuantizeLinear", lowerMatMul},
-    {"", "QuantizeLinear", lowerGemm},    {"", "QuantizeLinear", lowerDynamicMatMul},
-    {"", "QuantizeLinear", moveIntegers}, {"", "QuantizeLinear", joinIntegers},
+    {"", "QuantizeLinear", splitTransposedConv}, {"", "QuantizeLinear", lowerConv},
+    {"", "QuantizeLinear", lowerMatMul},         {"", "QuantizeLinear", lowerGemm},
+    {"", "QuantizeLinear", lowerDynamicMatMul},  {"", "QuantizeLinear", moveIntegers},
+    {"", "QuantizeLinear", joinIntegers},
 };
 
 // What remains of values that are moved and quantised again, or not.

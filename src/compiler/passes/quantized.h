@@ -38,4 +38,7 @@ struct ClampedInput {
 };
 std::optional<ClampedInput> clampedInput(const Node& quantize);
 
+// A rule: quantised ConvTranspose to quantised Conv, whose bytes are then moved.
+bool splitTransposedConv(Rewriter& rewriter, Node& quantize);
+
 }  // namespace max

@@ -245,6 +245,8 @@ Ref<Prepared> prepareFilters(const Node& node, bool isSigned, const Tensor& weig
   const Attributes& attributes = node.attributes;
   const int64_t groups = readers::readGroups(attributes);
   if (isDepthwiseBytes(weights.shape(), groups)) return prepareQuantizedDepthwise(node, weights, zeros, kInputs);
+  if (!isSigned && !hasResidual && hasFewFilterBytes(attributes, weights, zeros))
+    return prepareQuantizedFew(weights, kInputs.w);
   const bool isGrouped = hasNarrowGroups<kInputs>(groups, weights, zeros, hasResidual);
   const IntegerGemmTable& table = isGrouped ? *groupedBytesTable() : integerGemmTable();
   const Pieces pieces(table, attributes, weights.shape(), isSigned, isGrouped);
@@ -275,6 +277,16 @@ Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants
                                  kInputs.residual && node.input(kInputs.residual));
 }
 
+// Whether a node that is not depthwise is no product.
+template <const Inputs& kInputs>
+bool isFew(const OpRequest& request) {
+  if (const Prepared* prepared = request.node.prepared.get()) return fitsQuantizedFew(*prepared);
+  const Tensor* zeros = request.has(kInputs.wZero) ? request.inputs[kInputs.wZero].constant : nullptr;
+  const bool hasResidual = kInputs.residual && request.has(kInputs.residual);
+  return request.inputs[0].dtype == DType::UInt8 && !hasResidual &&
+         hasFewFilterBytes(request.node.attributes, *request.inputs[kInputs.w].constant, zeros);
+}
+
 template <const Inputs& kInputs>
 bool accepts(const OpRequest& request) {
   const Operand &x = request.inputs[0], &w = request.inputs[kInputs.w];
@@ -286,7 +298,9 @@ bool accepts(const OpRequest& request) {
   const Pieces pieces(table, request.node.attributes, w.shape, x.dtype == DType::Int8);
   const auto* packed = dynamic_cast<const PackedFilters*>(request.node.prepared.get());
   const bool isPacked = packed && packed->isGrouped() && groupedBytesTable();
-  if (!isPacked && !isDepthwiseBytes(w.shape, groups) && isMostlyPadding(table, pieces, w.shape, groups)) return false;
+  if (!isPacked && !isDepthwiseBytes(w.shape, groups) && !isFew<kInputs>(request) &&
+      isMostlyPadding(table, pieces, w.shape, groups))
+    return false;
   // Depthwise kernels add nothing to results, and make no real numbers.
   for (const size_t input : {kInputs.addends, kInputs.factor})
     if (input && request.has(input) && isDepthwiseBytes(w.shape, groups)) return false;
@@ -653,14 +667,15 @@ std::unique_ptr<OpKernel> create(const OpRequest& request) {
   Ref<Prepared> prepared = request.node.prepared;
   const auto* packed = dynamic_cast<const PackedFilters*>(prepared.get());
   const bool hasResidual = kInputs.residual && request.has(kInputs.residual);
-  const bool fits =
-      packed ? packed->fits(integerGemmTable(), hasResidual) : prepared && fitsQuantizedDepthwise(*prepared);
+  const bool fits = packed ? packed->fits(integerGemmTable(), hasResidual)
+                           : prepared && (fitsQuantizedDepthwise(*prepared) || fitsQuantizedFew(*prepared));
   if (!fits)
     prepared = prepareFilters<kInputs>(request.node, x.dtype == DType::Int8, *w.constant,
                                        request.has(kInputs.wZero) ? request.inputs[kInputs.wZero].constant : nullptr,
                                        hasResidual);
   if (isDepthwiseBytes(w.shape, readers::readGroups(request.node.attributes)))
     return createQuantizedDepthwise(request, shape, std::move(prepared), kInputs);
+  if (fitsQuantizedFew(*prepared)) return createQuantizedFew(request, shape, std::move(prepared), kInputs);
   return std::make_unique<QuantizedConv<kInputs>>(request, shape,
                                                   Ref<PackedFilters>(static_cast<PackedFilters*>(prepared.get())));
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise and grouped convolutions of 8-bit integers over channels-last tensors.
+// Depthwise and grouped convolutions of 8-bit integers, and those with few filters, over channels-last tensors.
 #pragma once
 
 #include <cstdint>
@@ -57,6 +57,28 @@ DepthwiseQuadsFunction depthwiseQuadsFunction();  // NULL if this machine has no
 const IntegerGemmTable* groupedBytesTable();
 inline constexpr int64_t kGroupedChannels = 64;
 inline int64_t groupedChannel(int64_t column) { return column % 16 * 4 + column / 16; }
+
+// Sums of a run of output pixels for up to kMostFewFilterBytes filters, as the last ones of networks that make images:
+// vectors of the pixels' bytes are multiplied by those of each filter, and added up at the end. Of pixel p, kernel row
+// r is the `depth` bytes at x[r] + p * step.
+struct FewFilterBytes {
+  const uint8_t* const* x;
+  int64_t rows, depth, step, pixels;
+  const int8_t* weights;  // [row][vector][filter][64], filled up with zeros
+  int64_t filters;
+  int32_t* sums;  // [pixels][filters]
+};
+inline constexpr int64_t kMostFewFilterBytes = 4;
+using FewFilterBytesFunction = void (*)(const FewFilterBytes& run);
+FewFilterBytesFunction fewFilterBytesFunction();  // NULL if this machine has no such instructions
+
+// Convolutions of unsigned bytes with so few filters, in one group, without zero points of weights.
+bool hasFewFilterBytes(const Attributes& attributes, const Tensor& weights, const Tensor* zeros);
+Ref<Prepared> prepareQuantizedFew(const Tensor& weights, size_t input);
+// Whether the machine runs what prepareQuantizedFew made, maybe elsewhere.
+bool fitsQuantizedFew(const Prepared& filters);
+std::unique_ptr<OpKernel> createQuantizedFew(const OpRequest& request, const ConvShape& shape, Ref<Prepared> filters,
+                                             const QuantizedInputs& inputs);
 
 // Channels that a vector of 64 bytes holds: 64 of one pixel, or 32 or 16 of several. Blocks may overlap; only a single
 // one may be wider than there are channels.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Depthwise and grouped convolutions of 8-bit integers with AVX-512 VNNI.
+// Depthwise and grouped convolutions of 8-bit integers, and those with few filters, with AVX-512 VNNI.
 #include "ops/cpu/convolution/conv_quantized.h"
 #include "ops/cpu/target.h"
 
@@ -225,7 +225,82 @@ IntegerGemmTable makeGroupedTable() {
   return table;
 }
 
+// The words of each half quarter of a and of b, added up.
+MAX_VNNI inline __m512i addedPairs(__m512i a, __m512i b) {
+  return _mm512_add_epi32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b));
+}
+
+// The sum of each vector's words.
+MAX_VNNI inline __m128i addedUp(const __m512i* x) {
+  const __m512i first = addedPairs(x[0], x[1]), last = addedPairs(x[2], x[3]);
+  const __m512i quarters = _mm512_add_epi32(_mm512_unpacklo_epi64(first, last), _mm512_unpackhi_epi64(first, last));
+  const __m256i halves = _mm256_add_epi32(_mm512_castsi512_si256(quarters), _mm512_extracti64x4_epi64(quarters, 1));
+  return _mm_add_epi32(_mm256_castsi256_si128(halves), _mm256_extracti128_si256(halves, 1));
+}
+
+// The sums of kPixels pixels, which begin at these bytes of each row.
+template <int kFilters, int kPixels>
+MAX_VNNI void fewFiltersTile(const FewFilterBytes& run, const int64_t (&at)[kPixels], int32_t* sums) {
+  __m512i sum[kPixels * kFilters];
+#pragma GCC unroll 16
+  for (int i = 0; i < kPixels * kFilters; ++i) sum[i] = _mm512_setzero_si512();
+  const int8_t* weights = run.weights;
+  const int64_t whole = run.depth & -64;
+  const __mmask64 rest = (uint64_t{1} << (run.depth - whole)) - 1;
+  for (int64_t r = 0; r < run.rows; ++r) {
+    const uint8_t* x[kPixels];
+#pragma GCC unroll 8
+    for (int p = 0; p < kPixels; ++p) x[p] = run.x[r] + at[p];
+    const auto add = [&](auto load) MAX_VNNI __attribute__((always_inline)) {
+      __m512i columns[kFilters];
+#pragma GCC unroll 4
+      for (int f = 0; f < kFilters; ++f, weights += 64) columns[f] = _mm512_loadu_si512(weights);
+#pragma GCC unroll 8
+      for (int p = 0; p < kPixels; ++p) {
+        const __m512i value = load(x[p]);
+#pragma GCC unroll 4
+        for (int f = 0; f < kFilters; ++f)
+          sum[p * kFilters + f] = addProducts(sum[p * kFilters + f], value, columns[f]);
+      }
+    };
+    for (int64_t k = 0; k < whole; k += 64)
+      add([&](const uint8_t* from) MAX_VNNI { return _mm512_loadu_si512(from + k); });
+    if (rest) add([&](const uint8_t* from) MAX_VNNI { return _mm512_maskz_loadu_epi8(rest, from + whole); });
+  }
+#pragma GCC unroll 4
+  for (int i = 0; i < kPixels * kFilters; i += 4)
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(sums + i), addedUp(sum + i));
+}
+
+// The last tile overlaps the one before it; one that is not full reads pixels twice.
+template <int kFilters>
+MAX_VNNI void fewFilters(const FewFilterBytes& run) {
+  constexpr int kPixels = kFilters <= 2 ? 8 : 4;  // so that their sums are in registers, and enough of them
+  for (int64_t pixel = 0; pixel < run.pixels; pixel += kPixels) {
+    const int64_t first = std::max<int64_t>(0, std::min(pixel, run.pixels - kPixels));
+    int64_t at[kPixels];
+    for (int p = 0; p < kPixels; ++p) at[p] = std::min(first + p, run.pixels - 1) * run.step;
+    if (run.pixels >= kPixels) {
+      fewFiltersTile<kFilters, kPixels>(run, at, run.sums + first * kFilters);
+      continue;
+    }
+    int32_t sums[kPixels * kFilters];
+    fewFiltersTile<kFilters, kPixels>(run, at, sums);
+    std::copy_n(sums, run.pixels * kFilters, run.sums);
+  }
+}
+
+void runFewFilters(const FewFilterBytes& run) {
+  constexpr FewFilterBytesFunction kRun[kMostFewFilterBytes] = {fewFilters<1>, fewFilters<2>, fewFilters<3>,
+                                                                fewFilters<4>};
+  kRun[run.filters - 1](run);
+}
+
 }  // namespace
+
+FewFilterBytesFunction fewFilterBytesFunction() {
+  return cpuTarget() < CpuTarget::Avx512Vnni ? nullptr : runFewFilters;
+}
 
 DepthwiseQuadsFunction depthwiseQuadsFunction() { return cpuTarget() < CpuTarget::Avx512Vnni ? nullptr : run; }
 
@@ -242,6 +317,7 @@ const IntegerGemmTable* groupedBytesTable() {
 namespace max {
 
 DepthwiseQuadsFunction depthwiseQuadsFunction() { return nullptr; }
+FewFilterBytesFunction fewFilterBytesFunction() { return nullptr; }
 const IntegerGemmTable* groupedBytesTable() { return nullptr; }
 
 }  // namespace max
