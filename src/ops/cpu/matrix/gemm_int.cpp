@@ -326,7 +326,8 @@ void packRows(const IntegerGemmTable& table, const IntegerRows& a, bool withSums
 }
 
 size_t integerTileBytes(const IntegerGemmTable& table) {
-  return alignedBytes(int64_t{table.tileRows} * table.panelColumns);
+  constexpr int64_t kTilesAtOnce = 2;
+  return alignedBytes(kTilesAtOnce * table.tileRows * table.panelColumns);
 }
 
 // Rows from `first` on of a panel, in tiles.

@@ -12,6 +12,8 @@ namespace max {
 namespace {
 
 constexpr int kTileRows = 7, kVectors = 4, kLanes = 16;
+// Two tiles of two vectors at once read a panel half as often: with few filters it comes from the second cache.
+constexpr int kTallRows = 2 * kTileRows, kTallVectors = 2;
 // Words of B that are prefetched into the first cache. A single row waits for nothing but memory, which is further
 // away.
 template <int kRows>
@@ -192,8 +194,8 @@ MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const
   }
   const int32_t* b = t.b;
   const int32_t* ahead = t.ahead ? t.ahead : b;
-  const bool isSpread = kRows == kTileRows && t.offsets;
-  if constexpr (kRows == kTileRows) {
+  const bool isSpread = kRows >= kTileRows && t.offsets;
+  if constexpr (kRows >= kTileRows) {
     if (isSpread) multiplySpread<kRows, kUsed>(t, sum);
   }
   for (int64_t piece = isSpread ? t.pieces : 0; piece < t.pieces; ++piece) {
@@ -201,7 +203,7 @@ MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) rows[i] = t.rows[piece * t.pieceStride + i];
     for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes, ahead += t.aheadStep) {
-      __builtin_prefetch(ahead, 0, 2);
+      if constexpr (kRows <= kTileRows) __builtin_prefetch(ahead, 0, 2);
       __m512i columns[kKept];
 #pragma GCC unroll 16
       for (int j = 0; j < kUsed; ++j) {
@@ -354,6 +356,9 @@ inline bool areHalved(const IntegerTile& t) {
 
 template <int kRows, int kUsed>
 MAX_VNNI void tile(IntegerTile& t) {
+  if constexpr (kRows == kTileRows && kUsed == kTallVectors) {
+    for (; t.tiles > 1 && !t.ahead; t.tiles -= 2, t.advance(kTallRows)) multiplyTile<kTallRows, kUsed>(t);
+  }
   for (; t.tiles > 0; --t.tiles, t.advance(kRows)) {
     const int32_t* ahead = multiplyTile<kRows, kUsed>(t);
     if (t.ahead) t.ahead = ahead;
