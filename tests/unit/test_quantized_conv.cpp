@@ -216,7 +216,7 @@ TEST(QuantizedConv, SumsOfWindows) {
     Random random(3);
     for (const DType dtype : {DType::UInt8, DType::Int8})
       for (const int64_t width : {9, 60})
-        for (const int64_t filters : {3, 24, 40, 64, 100})
+        for (const int64_t filters : {3, 24, 32, 40, 64, 100})
           for (const bool hasFactor : {false, true}) {
             const int64_t channels = filters < 4 ? 17 : 3;
             const std::vector<int64_t> twos{2, 2}, pads{3, 3, 3, 3};

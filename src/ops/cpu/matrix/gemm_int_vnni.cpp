@@ -135,6 +135,29 @@ MAX_VNNI __attribute__((always_inline)) inline void finishWithBytes(const Intege
   }
 }
 
+// Whether numbers are made of the sums and the bias alone, in whole vectors.
+template <int kUsed>
+inline bool arePlainReals(const IntegerTile& t) {
+  return t.reals && !t.columnFactors && !t.sums && t.columns == kUsed * kLanes;
+}
+
+// Such numbers of all rows.
+template <int kRows, int kUsed>
+MAX_VNNI __attribute__((always_inline)) inline void finishReals(const IntegerTile& t,
+                                                                const __m512i (&sums)[kRows][kUsed]) {
+  const float *factors = t.how->factors, *addends = t.how->addends;
+  const int64_t stride = t.outStride;
+  float* out = t.reals;
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i, out += stride)
+#pragma GCC unroll 4
+    for (int j = 0; j < kUsed; ++j) {
+      __m512 x = _mm512_mul_ps(_mm512_cvtepi32_ps(sums[i][j]), _mm512_loadu_ps(factors + j * kLanes));
+      if (addends) x = _mm512_add_ps(x, _mm512_loadu_ps(addends + j * kLanes));
+      _mm512_storeu_ps(out + j * kLanes, x);
+    }
+}
+
 // All vectors but the last of each row are full.
 template <int kRows, int kUsed>
 MAX_VNNI __attribute__((always_inline)) inline void storeSums(const IntegerTile& t,
@@ -229,6 +252,12 @@ MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const
   if constexpr (kRows == kTileRows && kUsed == kVectors) {
     if (t.columns == kVectors * kLanes && addsBytes(t)) {
       t.how->sum->otherIsSigned ? finishWithBytes<kRows, true>(t, sum) : finishWithBytes<kRows, false>(t, sum);
+      return ahead;
+    }
+  }
+  if constexpr (kRows >= kTileRows) {
+    if (arePlainReals<kUsed>(t)) {
+      finishReals(t, sum);
       return ahead;
     }
   }
