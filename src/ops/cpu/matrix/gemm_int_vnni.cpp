@@ -197,7 +197,9 @@ MAX_VNNI __attribute__((always_inline)) inline void multiplySpread(const Integer
       __builtin_memcpy(&word, rows[i] + 4 * at, 4);
       const __m512i value = _mm512_set1_epi32(word);
 #pragma GCC unroll 16
-      for (int j = 0; j < kKept; ++j) sum[i][j] = addProducts(sum[i][j], value, columns[j]);
+      for (int j = 0; j < kKept; ++j)  // of so many rows, it is the other form that compilers move
+        sum[i][j] = kRows > kTileRows ? _mm512_dpbusd_epi32(sum[i][j], value, columns[j])
+                                      : addProducts(sum[i][j], value, columns[j]);
       if constexpr (kKept < kUsed) sum[i][kKept] = addProducts(sum[i][kKept], value, b + kKept * kLanes);
     }
   }
