@@ -208,16 +208,18 @@ TEST(QuantizedGraphs, ProductsWorkOnIntegers) {
 
 TEST(QuantizedGraphs, NumbersOfColumnsJoinProducts) {
   for (const DType dtype : {DType::UInt8, DType::Int8})
-    for (const bool relu : {false, true}) {
-      const auto build = [&](QuantizedBuilder& q) {
-        q.dtype = dtype;
-        q.zero = dtype == DType::UInt8 ? 131 : 3;
-        Value* y = q.both(q.b.op("MatMul", {q.input({2, q.b.symbol("L"), 24}), q.weights({24, 70}, 1)}), 0.04f);
-        Value* sum = q.b.op("Add", {q.bias(70), y});
-        q.b.output(q.both(relu ? q.b.op("Relu", {sum}) : sum));
-      };
-      EXPECT_EQ(run(build, {{2, 7, 24}}), "DequantizeLinear QuantizeLinear max.QLinearConv");
-    }
+    for (const bool relu : {false, true})
+      for (const int64_t columns : {3, 70}) {
+        const auto build = [&](QuantizedBuilder& q) {
+          q.dtype = dtype;
+          q.zero = dtype == DType::UInt8 ? 131 : 3;
+          Value* x = q.input({2, q.b.symbol("L"), 24});
+          Value* y = q.both(q.b.op("MatMul", {x, q.weights({24, columns}, 1)}), 0.04f);
+          Value* sum = q.b.op("Add", {q.bias(columns), y});
+          q.b.output(q.both(relu ? q.b.op("Relu", {sum}) : sum));
+        };
+        EXPECT_EQ(run(build, {{2, 7, 24}}), "DequantizeLinear QuantizeLinear max.QLinearConv");
+      }
 }
 
 TEST(QuantizedGraphs, ProductsOfTensorsWorkOnIntegers) {
