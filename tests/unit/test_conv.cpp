@@ -267,6 +267,12 @@ TEST(Conv, FewFiltersMatchReference) {
           for (int pad = 0; pad < 2 * rank; ++pad) c.pads.push_back(random.chance(0.3) ? 0 : random.integer(0, 3));
           compare(c, random, target, static_cast<int>(filters), "few_f32");
         }
+    // Long sums of more filters.
+    for (const int64_t filters : {9, 12})
+      for (const int64_t stride : {1, 2}) {
+        const ConvCase c{2, 1, 33, filters, 1, {7, 11}, {5, 5}, {1, stride}, {1, 1}, {2, 2, 2, 2}};
+        compare(c, random, target, 2, "few_f32");
+      }
   });
 }
 

@@ -105,6 +105,8 @@ namespace {
 
 constexpr int64_t kBlockFilters = 4, kFewestChannels = 16;
 constexpr int64_t kShortSum = 128;
+// Of long sums, more filters than a product fills its vectors with.
+constexpr int64_t kMostOfLongSums = 12, kLongSum = 256;
 
 Ref<FewWeights> weightsOf(const OpRequest& request) {
   auto* prepared = dynamic_cast<FewWeights*>(request.node.prepared.get());
@@ -168,7 +170,8 @@ const FewTable& fewTable() { return MAX_CHOOSE_TARGET(kFew); }
 bool hasFewFilters(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
   if (!node.isOwn("Conv") || node.input(3) || readers::readGroups(node.attributes) != 1) return false;
-  if (shape[0] > kMostFewFilters || shape[1] < kFewestChannels) return false;
+  const int64_t most = shape.product(1, shape.rank()) >= kLongSum ? kMostOfLongSums : kMostFewFilters;
+  if (shape[0] > most || shape[1] < kFewestChannels) return false;
   // Adding up takes as long as the products of so few factors; those of bfloat16 need not.
   const bool isShort = shape.product(1, shape.rank()) <= kShortSum || shape.product(2, shape.rank()) > 1;
   if (isShort && shape[0] > kBlockFilters && gemmTableFor(node).takesNarrow()) return false;

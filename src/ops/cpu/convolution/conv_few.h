@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutions with up to eight filters, as the last ones of networks that make images: as a product, they would fill a
-// part of a vector only. Here vectors hold channels, and each sum is added up at the end.
+// Convolutions with up to eight filters, or some more of long sums, as the last ones of networks that make images: as a
+// product, they would fill a part of a vector only. Here vectors hold channels, and each sum is added up at the end.
 #pragma once
 
 #include "ops/cpu/convolution/conv_shape.h"
