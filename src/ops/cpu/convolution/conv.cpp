@@ -556,9 +556,9 @@ void ConvRows<T>::fill(const void* source, int64_t first, int64_t count, int til
   if (from.rows->hasManyTaps()) passWork(count * static_cast<int64_t>(from.rows->offsets_.size()));
   const ConvRows& rows = *from.rows;
   for (int64_t i = 0; i < count;) {
-    const int64_t run = std::min(rows.insideRun(at), count - i);
+    const int64_t run = std::min(rows.insideRun(at[2]), count - i);
     if (run > 0)
-      rows.fillRun(from.x + rows.offsetOf(image, at), run, tileRows, table + i);
+      rows.fillRun(from, image, at, run, tileRows, table + i);
     else
       rows.fillPixel(from, image, at, tileRows, table + i);
     i += std::max<int64_t>(run, 1);
@@ -581,26 +581,42 @@ int64_t ConvRows<T>::offsetOf(int64_t image, const Spatial& at) const {
   return offset;
 }
 
-// How many pixels of the row, from this one on, have all their taps inside the input.
+// How many pixels of a row, from this column on, have no tap beside the input.
 template <class T>
-int64_t ConvRows<T>::insideRun(const Spatial& at) const {
-  for (size_t i = 0; i < 3; ++i) {
-    const int64_t start = at[i] * shape_.stride[i] - shape_.before[i];
-    if (start < 0 || start + (shape_.kernel[i] - 1) * shape_.dilation[i] >= shape_.in[i]) return 0;
-  }
-  const int64_t room = shape_.in[2] - 1 - (shape_.kernel[2] - 1) * shape_.dilation[2] + shape_.before[2];
-  return std::min(room / shape_.stride[2] + 1, shape_.out[2]) - at[2];
+int64_t ConvRows<T>::insideRun(int64_t column) const {
+  const int64_t start = column * shape_.stride[2] - shape_.before[2];
+  const int64_t room = shape_.in[2] - 1 - (shape_.kernel[2] - 1) * shape_.dilation[2];
+  if (start < 0 || start > room) return 0;
+  return std::min((room - start) / shape_.stride[2] + 1, shape_.out[2] - column);
 }
 
+// Whether the input has what a tap of an axis sees.
 template <class T>
-void ConvRows<T>::fillRun(const T* from, int64_t count, int tileRows, const T** table) const {
+bool ConvRows<T>::contains(const Spatial& at, size_t axis, int64_t tap) const {
+  const int64_t position = at[axis] * shape_.stride[axis] - shape_.before[axis] + tap * shape_.dilation[axis];
+  return position >= 0 && position < shape_.in[axis];
+}
+
+// Such pixels. Some kernel rows may see nothing but the border.
+template <class T>
+void ConvRows<T>::fillRun(const Source& source, int64_t image, const Spatial& at, int64_t count, int tileRows,
+                          const T** table) const {
   const int64_t step = shape_.stride[2] * steps_[2];
-  if (count == kMaxTileRows && tileRows == kMaxTileRows) return fillWholeTiles(from, step, table);
-  for (const int64_t offset : offsets_) {
-    const T* tap = from + offset;
-    for (int64_t i = 0; i < count; ++i, tap += step) table[i] = tap;
-    table += tileRows;
-  }
+  const int64_t offset = offsetOf(image, at);
+  const auto isInside = [&](size_t axis) {
+    return contains(at, axis, 0) && contains(at, axis, shape_.kernel[axis] - 1);
+  };
+  if (count == kMaxTileRows && tileRows == kMaxTileRows && isInside(0) && isInside(1))
+    return fillWholeTiles(source.x + offset, step, table);
+  size_t next = 0;
+  for (int64_t d = 0; d < shape_.kernel[0]; ++d)
+    for (int64_t h = 0; h < shape_.kernel[1]; ++h) {
+      const bool exists = contains(at, 0, d) && contains(at, 1, h);
+      for (int64_t w = 0; w < shape_.kernel[2]; ++w, ++next, table += tileRows) {
+        const T* tap = exists ? source.x + (offset + offsets_[next]) : source.zeros;
+        for (int64_t i = 0; i < count; ++i, tap += exists ? step : 0) table[i] = tap;
+      }
+    }
 }
 
 // The same for a number of pixels that the compiler knows.
@@ -618,16 +634,12 @@ template <class T>
 void ConvRows<T>::fillPixel(const Source& source, int64_t image, const Spatial& at, int tileRows,
                             const T** table) const {
   const int64_t offset = offsetOf(image, at);
-  const auto contains = [&](size_t i, int64_t tap) {
-    const int64_t position = at[i] * shape_.stride[i] - shape_.before[i] + tap * shape_.dilation[i];
-    return position >= 0 && position < shape_.in[i];
-  };
   size_t tap = 0;
   for (int64_t d = 0; d < shape_.kernel[0]; ++d)
     for (int64_t h = 0; h < shape_.kernel[1]; ++h) {
-      const bool rowExists = contains(0, d) && contains(1, h);
+      const bool rowExists = contains(at, 0, d) && contains(at, 1, h);
       for (int64_t w = 0; w < shape_.kernel[2]; ++w, ++tap, table += tileRows)
-        *table = rowExists && contains(2, w) ? source.x + (offset + offsets_[tap]) : source.zeros;
+        *table = rowExists && contains(at, 2, w) ? source.x + (offset + offsets_[tap]) : source.zeros;
     }
 }
 
