@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "op_harness.h"
+#include "plain_words.h"
 
 namespace max::test {
 namespace {
@@ -215,6 +216,43 @@ TEST(Integers, MatrixProductsWrap) {
     const auto x = tensorOf(dtype, edges);
     expectEverywhere("MatMul", {}, {x->reshaped({1, x->count()}), x->reshaped({x->count(), 1})}, dtype, {sum});
   }
+}
+
+// Products of bytes with zero points of both factors, for all of a matrix or for each row and column.
+TEST(Integers, ProductsOfBytesAreExact) {
+  const auto check = [] {
+    Random random(1);
+    uint32_t count = 0;
+    for (const DType a : {DType::UInt8, DType::Int8})
+      for (const DType b : {DType::UInt8, DType::Int8})
+        for (const int64_t columns : {1, 4, 33, 64, 81, 196})
+          for (const int64_t depth : {1, 16, 49, 130}) {
+            const int64_t rows = 1 + 13 * (count++ % 3);
+            const auto bytes = [&](DType dtype, const Shape& shape) {
+              return randomTensor(random, dtype, shape, dtype == DType::Int8 ? -128 : 0,
+                                  dtype == DType::Int8 ? 127 : 255);
+            };
+            const auto scale = [&](double number) { return randomTensor(random, DType::Float32, {}, number, number); };
+            const Ref<Tensor> x = bytes(a, {2, rows, depth}), y = bytes(b, {2, depth, columns});
+            const Ref<Tensor> xZero = bytes(a, {}), yZero = bytes(b, {});
+            const auto compare = [&](std::string_view op, const std::vector<Ref<Tensor>>& inputs, DType result) {
+              LooseNode node(op, Attributes());
+              const Shape& left = inputs[0]->shape();
+              const std::vector<OutputType> outputs{
+                  {result, left.rank() == 3 ? Shape{2, rows, columns} : Shape{rows, columns}}};
+              const Ref<Tensor> expected = runOp(node.node(), inputs, outputs, "reference").outputs[0];
+              const Ref<Tensor> actual = runOp(node.node(), inputs, outputs, "gemm_int8").outputs[0];
+              expectClose(*actual, *expected, 0, concat(op, " ", rows, " x ", depth, " x ", columns));
+            };
+            compare("QLinearMatMul", {x, scale(0.02), xZero, y, scale(0.01), yZero, scale(0.4), bytes(a, {})}, a);
+            compare("MatMulInteger", {x, y, xZero, yZero}, DType::Int32);
+            compare("MatMulInteger",
+                    {bytes(a, {rows, depth}), bytes(b, {depth, columns}), bytes(a, {rows}), bytes(b, {columns})},
+                    DType::Int32);
+          }
+  };
+  forEachTarget(check);
+  withEmulatedTiles([&](const EmulatedTables&) { check(); });
 }
 
 // Quotients next to half an integer round as division says, whatever computes them.

@@ -567,6 +567,7 @@ class QuantizedConv final : public OpKernel {
     tile.rowFactors = scales() ? nullptr : rowFactors;  // the bias has them
     tile.columnSums = filters.columnSums + column;
     tile.columnFactors = filters.hasFactors ? filters.columnFactors + column : nullptr;
+    tile.hasOneFactor = filters.hasOneFactor;
   }
 
   // `column`: among those of all blocks.

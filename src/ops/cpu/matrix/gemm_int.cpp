@@ -71,7 +71,10 @@ class PanelPacker {
 
   // Rows k to k + 3 of B as whole words.
   void packFour(int64_t first, int64_t count, int64_t k, uint32_t* sums, int32_t* out) const {
-    if (b_.isSigned)
+    if (table_.joinRows)
+      table_.joinRows(static_cast<const uint8_t*>(b_.data) + k * b_.rowStride + first, b_.rowStride, count, b_.isSigned,
+                      sums, out);
+    else if (b_.isSigned)
       packFour(static_cast<const int8_t*>(b_.data) + k * b_.rowStride + first, 0, count, sums, out);
     else
       packFour(static_cast<const uint8_t*>(b_.data) + k * b_.rowStride + first, 0x80808080u, count, sums, out);
@@ -167,22 +170,22 @@ void widenRow(const uint8_t* from, bool isSigned, int64_t depth, int32_t zero, i
   });
 }
 
-int32_t copyRow(const uint8_t* from, bool isSigned, int64_t depth, uint8_t* to) {
-  const uint8_t flip = isSigned ? 0x80 : 0;
+uint32_t copyBytes(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) {
   uint32_t sum = 0;
-  inParts(depth, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; ++k) {
-      to[k] = from[k] ^ flip;
-      sum += to[k];
-    }
-  });
-  return static_cast<int32_t>(sum);
+  for (int64_t k = 0; k < count; ++k) {
+    const uint8_t byte = from[k] ^ flip;
+    if (to) to[k] = byte;
+    sum += byte;
+  }
+  return sum;
 }
 
-int32_t sumOfRow(const uint8_t* row, int64_t depth) {
+// A row of A, or only its sum.
+int32_t copyRow(const IntegerGemmTable& table, const uint8_t* from, bool isSigned, int64_t depth, uint8_t* to) {
+  const auto copy = table.copyBytes ? table.copyBytes : copyBytes;
   uint32_t sum = 0;
   inParts(depth, 1, [&](int64_t begin, int64_t end) {
-    for (int64_t k = begin; k < end; ++k) sum += row[k];
+    sum += copy(from + begin, end - begin, isSigned ? 0x80 : 0, to ? to + begin : nullptr);
   });
   return static_cast<int32_t>(sum);
 }
@@ -277,6 +280,7 @@ PackedColumns PackedColumns::from(const IntegerGemmTable& table, int64_t depth, 
 
 void PackedColumns::noteFactors(const IntegerGemmTable& table, bool isSigned, const ZeroPoints& zeros) {
   hasFactors = table.usesBytes && !zeros.areAll(-shiftOfB(isSigned));
+  hasOneFactor = zeros.count == 1;
 }
 
 void packColumns(const IntegerGemmTable& table, const IntegerSource& b, const ZeroPoints& zeros, int64_t depth,
@@ -312,13 +316,13 @@ void packRows(const IntegerGemmTable& table, const IntegerRows& a, bool withSums
       const auto* from = static_cast<const uint8_t*>(a.data) + row * depth;
       if (packed.hasFactors) packed.factors[row] = -(a.zeros[row] + shiftOfA(a.isSigned));
       if (stays) {
-        if (withSums) packed.sums[row] = sumOfRow(from, depth);
+        if (withSums) packed.sums[row] = copyRow(table, from, a.isSigned, depth, nullptr);
         continue;
       }
       uint8_t* to = packed.copies + row * stride;
       if (stride > 0) std::memset(to + stride - 4, 0, 4);
       if (table.usesBytes)
-        packed.sums[row] = copyRow(from, a.isSigned, depth, to);
+        packed.sums[row] = copyRow(table, from, a.isSigned, depth, to);
       else
         widenRow(from, a.isSigned, depth, a.zeros[row], reinterpret_cast<int16_t*>(to));
     }
@@ -360,6 +364,7 @@ static void multiplyRows(const IntegerGemmTable& table, const PanelProduct& prod
     tile.rowFactors = inKernels || !product.a.hasFactors ? nullptr : product.a.factors + first;
     tile.columnSums = product.b.columnSums + column;
     tile.columnFactors = product.b.hasFactors ? product.b.columnFactors + column : nullptr;
+    tile.hasOneFactor = product.b.hasOneFactor;
     tile.rowSums = product.a.sums + first;
   }
   tile.aheadStep = tiles.tiles() == 1 ? width : (width + tiles.tiles() - 1) / std::max<int64_t>(tiles.tiles(), 1);

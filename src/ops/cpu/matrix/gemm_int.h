@@ -45,6 +45,7 @@ struct IntegerTile {
   int64_t columns;  // of the panel that exist
   // With bytes: c += rowFactors[m] * columnSums[n] + columnFactors[n] * rowSums[m]; NULL = without that term.
   const int32_t *rowFactors, *columnSums, *columnFactors, *rowSums;
+  bool hasOneFactor;  // those of all columns are the same
   // 8-bit numbers in rows `outStride` apart, like `other`, which how->sum adds; c holds the sums meanwhile. NULL =
   // without.
   const Requantization* how;
@@ -122,6 +123,12 @@ struct IntegerGemmTable {
   // first.
   int64_t blockRows = 56;
   bool takesOffsets = false;  // of words of a row
+  // What packs bytes; NULL = plain code. Copies bytes with some bits flipped, or none if `to` is NULL, and returns the
+  // sum of the results.
+  uint32_t (*copyBytes)(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) = nullptr;
+  // Words of four rows of B, for a whole panel; `sums` grows by those of its columns.
+  void (*joinRows)(const uint8_t* rows, int64_t stride, int64_t count, bool isSigned, uint32_t* sums,
+                   int32_t* words) = nullptr;
   // With tiles of AMX (ops/cpu/matrix/tile_gemm.h):
   IntegerTileFunction anyTile = nullptr;      // of all sizes; NULL = see `tiles`
   const IntegerGemmTable* vectors = nullptr;  // the same products with vectors
@@ -170,12 +177,13 @@ struct PackedColumns {
   int32_t* columnSums = nullptr;     // with bytes, [panels * panelColumns]
   int32_t* columnFactors = nullptr;  // likewise
   bool hasFactors = false;           // any of them is not 0
+  bool hasOneFactor = false;         // they are all the same
 
   static size_t bytes(const IntegerGemmTable& table, int64_t depth, int64_t columns);
   PackedColumns(const IntegerGemmTable& table, int64_t depth, int64_t columns, void* memory);
   // Those from a panel on.
   PackedColumns from(const IntegerGemmTable& table, int64_t depth, int64_t panel) const;
-  // Whether any of their factors is not 0.
+  // Whether any of their factors is not 0, and whether they differ.
   void noteFactors(const IntegerGemmTable& table, bool isSigned, const ZeroPoints& zeros);
 };
 void packColumns(const IntegerGemmTable& table, const IntegerSource& b, const ZeroPoints& zeros, int64_t depth,

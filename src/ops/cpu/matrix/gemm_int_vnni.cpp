@@ -43,7 +43,7 @@ MAX_VNNI inline void loadRow(const IntegerTile& t, int64_t i, __m512i (&sums)[kU
     sums[j] = _mm512_maskz_loadu_epi32(exists, t.c + i * t.ldc + j * kLanes);
     if (t.sums) sums[j] = _mm512_add_epi32(sums[j], _mm512_loadu_si512(t.sums + (i * kVectors + j) * kLanes));
     if (t.rowFactors) add(j, t.rowFactors[i], t.columnSums);
-    if (t.columnFactors) add(j, t.rowSums[i], t.columnFactors);
+    if (t.columnFactors && !t.hasOneFactor) add(j, t.rowSums[i], t.columnFactors);
   }
 }
 
@@ -82,9 +82,12 @@ MAX_VNNI void finish(const IntegerTile& t, int64_t rows) {
   }
 }
 
+// Whether no products of rows' and columns' numbers are left to add to the sums.
+inline bool addsNoColumns(const IntegerTile& t) { return !t.columnFactors || t.hasOneFactor; }
+
 // Whether bytes are made of the sums and the bias alone, whose products with factors fit into 32 bits.
 inline bool isPlain(const IntegerTile& t) {
-  return t.how && !t.how->mayOverflow && !t.how->sum && !t.reals && !t.columnFactors && !t.sums;
+  return t.how && !t.how->mayOverflow && !t.how->sum && !t.reals && addsNoColumns(t) && !t.sums;
 }
 
 // Such bytes of all rows.
@@ -114,7 +117,7 @@ MAX_VNNI __attribute__((always_inline)) inline void finishPlain(const IntegerTil
 
 // Whether bytes are made of the sums, the bias and other bytes, with products that fit into 32 bits.
 inline bool addsBytes(const IntegerTile& t) {
-  return t.how && t.how->sum && t.other && !t.reals && !t.columnFactors && !t.sums && !mayOverflow(*t.how->sum);
+  return t.how && t.how->sum && t.other && !t.reals && addsNoColumns(t) && !t.sums && !mayOverflow(*t.how->sum);
 }
 
 // Such bytes of whole rows.
@@ -138,7 +141,7 @@ MAX_VNNI __attribute__((always_inline)) inline void finishWithBytes(const Intege
 // Whether numbers are made of the sums and the bias alone, in whole vectors.
 template <int kUsed>
 inline bool arePlainReals(const IntegerTile& t) {
-  return t.reals && !t.columnFactors && !t.sums && t.columns == kUsed * kLanes;
+  return t.reals && addsNoColumns(t) && !t.sums && t.columns == kUsed * kLanes;
 }
 
 // Such numbers of all rows.
@@ -156,6 +159,25 @@ MAX_VNNI __attribute__((always_inline)) inline void finishReals(const IntegerTil
       if (addends) x = _mm512_add_ps(x, _mm512_loadu_ps(addends + j * kLanes));
       _mm512_storeu_ps(out + j * kLanes, x);
     }
+}
+
+// Whether bytes are made of the sums, the bias and numbers of the columns.
+inline bool addsNumbers(const IntegerTile& t) {
+  return t.how && t.how->sum && !t.other && !t.reals && addsNoColumns(t) && !t.sums;
+}
+
+template <int kRows, int kUsed>
+MAX_VNNI __attribute__((always_inline)) inline void finishWithNumbers(const IntegerTile& t,
+                                                                      const __m512i (&sums)[kRows][kUsed]) {
+  const RequantizationVectors how(*t.how);
+  const int64_t columns = t.columns, stride = t.outStride;
+  uint8_t* out = t.out;
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i, out += stride) {
+    __m512i numbers[4] = {};
+    how.sum<kUsed>(sums[i], 0, numbers);
+    storeFirst(inOrder(how.packed(numbers)), columns, out);
+  }
 }
 
 // All vectors but the last of each row are full.
@@ -205,6 +227,18 @@ MAX_VNNI __attribute__((always_inline)) inline void multiplySpread(const Integer
   }
 }
 
+// The same number for all columns.
+template <int kRows, int kUsed>
+MAX_VNNI __attribute__((always_inline)) inline void addToRows(const IntegerTile& t, __m512i (&sum)[kRows][kUsed]) {
+  const auto factor = static_cast<uint32_t>(t.columnFactors[0]);
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+    const auto number = static_cast<int32_t>(factor * static_cast<uint32_t>(t.rowSums[i]));
+#pragma GCC unroll 4
+    for (int j = 0; j < kUsed; ++j) sum[i][j] = _mm512_add_epi32(sum[i][j], _mm512_set1_epi32(number));
+  }
+}
+
 // The first kUsed vectors of the panel. Returns the memory to prefetch next.
 template <int kRows, int kUsed>
 MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const IntegerTile& t) {
@@ -217,6 +251,7 @@ MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const
 #pragma GCC unroll 16
     for (int i = 1; i < kRows; ++i) sum[i][j] = sum[0][j];
   }
+  if (t.columnFactors && t.hasOneFactor) addToRows<kRows, kUsed>(t, sum);
   const int32_t* b = t.b;
   const int32_t* ahead = t.ahead ? t.ahead : b;
   const bool isSpread = kRows >= kTileRows && t.offsets;
@@ -263,8 +298,15 @@ MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const
       return ahead;
     }
   }
+  // Of other tiles there are few.
+  if constexpr (kRows >= 5 && kUsed == kVectors) {
+    if (addsNumbers(t)) {
+      finishWithNumbers<kRows, kUsed>(t, sum);
+      return ahead;
+    }
+  }
   storeSums(t, sum);
-  if (t.how || t.rowFactors || t.columnFactors || t.sums) finish<kUsed>(t, kRows);
+  if (t.how || t.rowFactors || !addsNoColumns(t) || t.sums) finish<kUsed>(t, kRows);
   return ahead;
 }
 
@@ -382,7 +424,7 @@ MAX_VNNI void tilesInHalves(IntegerTile& t) {
 inline bool areHalved(const IntegerTile& t) {
   constexpr int64_t kMostWords = 64;
   return t.tiles > 1 && t.columns == kVectors * kLanes && t.pieces == 1 && !t.offsets &&
-         t.words >= kStepsPerRow * kTileRows && t.words <= kMostWords && t.how->bias;
+         t.words >= kStepsPerRow * kTileRows && t.words <= kMostWords && t.how->bias && !t.columnFactors;
 }
 
 template <int kRows, int kUsed>
@@ -397,6 +439,50 @@ MAX_VNNI void tile(IntegerTile& t) {
 }
 
 void tileOrHalves(IntegerTile& t) { isPlain(t) && areHalved(t) ? tilesInHalves(t) : tile<kTileRows, kVectors>(t); }
+
+MAX_VNNI uint32_t copyBytes(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) {
+  constexpr int64_t kBytes = 64;
+  const __m512i flips = _mm512_set1_epi8(static_cast<char>(flip));
+  __m512i sums = _mm512_setzero_si512();
+  for (int64_t i = 0; i < count; i += kBytes) {
+    const __mmask64 exists = count - i >= kBytes ? ~uint64_t{0} : (uint64_t{1} << (count - i)) - 1;
+    const __m512i bytes =
+        _mm512_maskz_mov_epi8(exists, _mm512_xor_si512(_mm512_maskz_loadu_epi8(exists, from + i), flips));
+    if (to) _mm512_mask_storeu_epi8(to + i, exists, bytes);
+    sums = _mm512_add_epi64(sums, _mm512_sad_epu8(bytes, _mm512_setzero_si512()));
+  }
+  return static_cast<uint32_t>(_mm512_reduce_add_epi64(sums));
+}
+
+MAX_VNNI void joinRows(const uint8_t* rows, int64_t stride, int64_t count, bool isSigned, uint32_t* sums,
+                       int32_t* words) {
+  const __mmask64 exists = count >= 64 ? ~uint64_t{0} : (uint64_t{1} << count) - 1;
+  const __m512i sign = _mm512_set1_epi8(static_cast<char>(0x80)), ones = _mm512_set1_epi8(1);
+  __m512i row[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) row[i] = _mm512_maskz_loadu_epi8(exists, rows + i * stride);
+  const __m512i firstLow = _mm512_unpacklo_epi8(row[0], row[1]), firstHigh = _mm512_unpackhi_epi8(row[0], row[1]);
+  const __m512i lastLow = _mm512_unpacklo_epi8(row[2], row[3]), lastHigh = _mm512_unpackhi_epi8(row[2], row[3]);
+  // Unpacking leaves every fourth quarter of the words in a vector.
+  const __m512i quarters[4] = {_mm512_unpacklo_epi16(firstLow, lastLow), _mm512_unpackhi_epi16(firstLow, lastLow),
+                               _mm512_unpacklo_epi16(firstHigh, lastHigh), _mm512_unpackhi_epi16(firstHigh, lastHigh)};
+  const __m512i a = _mm512_shuffle_i32x4(quarters[0], quarters[1], 0x88);
+  const __m512i b = _mm512_shuffle_i32x4(quarters[2], quarters[3], 0x88);
+  const __m512i c = _mm512_shuffle_i32x4(quarters[0], quarters[1], 0xdd);
+  const __m512i d = _mm512_shuffle_i32x4(quarters[2], quarters[3], 0xdd);
+  const __m512i joined[4] = {_mm512_shuffle_i32x4(a, b, 0x88), _mm512_shuffle_i32x4(c, d, 0x88),
+                             _mm512_shuffle_i32x4(a, b, 0xdd), _mm512_shuffle_i32x4(c, d, 0xdd)};
+#pragma GCC unroll 4
+  for (int j = 0; j < 4; ++j) {
+    const __m512i flipped = _mm512_xor_si512(joined[j], sign);
+    __m512i sum = _mm512_loadu_si512(sums + j * kLanes);
+    // Signed bytes with the other sign are 128 more.
+    sum = isSigned ? _mm512_sub_epi32(addProducts(sum, flipped, ones), _mm512_set1_epi32(4 * 128))
+                   : addProducts(sum, joined[j], ones);
+    _mm512_storeu_si512(sums + j * kLanes, sum);
+    _mm512_storeu_si512(words + j * kLanes, isSigned ? joined[j] : flipped);
+  }
+}
 
 template <int kUsed>
 constexpr std::array<IntegerTileFunction, kMaxIntegerTileRows> tilesOf() {
@@ -413,6 +499,8 @@ const IntegerGemmTable* vnniGemmTable(const IntegerGemmTable& base) {
         true,           kTileRows, kVectors * kLanes, kLanes, {tilesOf<1>(), tilesOf<2>(), tilesOf<3>(), tilesOf<4>()},
         base.requantize};
     vnni.takesOffsets = true;
+    vnni.copyBytes = copyBytes;
+    vnni.joinRows = joinRows;
     // Chips without bfloat16 have two ports for vectors of this width: products and what completes sums share them.
     if (cpuTarget() >= CpuTarget::Avx512Bf16) vnni.tiles[kVectors - 1][kTileRows - 1] = tileOrHalves;
     return vnni;
