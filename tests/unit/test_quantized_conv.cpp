@@ -22,7 +22,9 @@ struct Case {
 };
 
 // `wide`: weights that need more than 8 bits without their zero point. With some seeds products or sums exceed 32 bits.
-void expectReference(const Case& c, DType dtype, bool wide, bool hasResidual, uint32_t seed) {
+enum class Added { Nothing, Residual, Numbers, ScaledNumbers };
+
+void expectReference(const Case& c, DType dtype, bool wide, Added added, uint32_t seed) {
   Random random(seed);
   const auto number = [&](DType type, double low, double high) { return randomTensor(random, type, {}, low, high); };
   const auto axes = static_cast<size_t>(c.input.rank() - 2);
@@ -43,11 +45,15 @@ void expectReference(const Case& c, DType dtype, bool wide, bool hasResidual, ui
                                   seed % 6 ? number(DType::Float32, 0.3, 0.4) : number(DType::Float32, 1e-9, 2e-9),
                                   seed % 5 ? number(dtype, 20, 90) : number(dtype, 0, 0),
                                   randomTensor(random, DType::Int32, {c.weights[0]}, -3000, 3000)};
-  if (hasResidual) {
+  if (added == Added::Residual) {
     const std::vector<Ref<Tensor>> sum{
         randomTensor(random, dtype, c.output(), 0, 127), number(DType::Float32, 0.1, 0.2), number(dtype, 3, 9),
         seed % 7 ? number(DType::Float32, 0.3, 0.4) : number(DType::Float32, 1e-9, 2e-9), number(dtype, 20, 90)};
     inputs.insert(inputs.end(), sum.begin(), sum.end());
+  } else if (added != Added::Nothing) {
+    inputs.insert(inputs.end(), {nullptr, nullptr, nullptr, number(DType::Float32, 0.3, 0.4), number(dtype, 20, 90)});
+    inputs.push_back(randomTensor(random, DType::Float32, {c.weights[0]}, -9, 9));
+    if (added == Added::ScaledNumbers) inputs.push_back(randomTensor(random, DType::Float32, {c.weights[0]}, -2, 2));
   }
   const std::vector<OutputType> outputs{{dtype, c.output()}};
   const Ref<Tensor> expected = runOp(node.node(), inputs, outputs, "reference").outputs[0];
@@ -56,6 +62,9 @@ void expectReference(const Case& c, DType dtype, bool wide, bool hasResidual, ui
     expectClose(*run.outputs[0], *expected, 0,
                 concat("input ", c.input, " W ", c.weights, " stride ", c.stride, " dilation ", c.dilation));
   }
+}
+void expectReference(const Case& c, DType dtype, bool wide, bool hasResidual, uint32_t seed) {
+  expectReference(c, dtype, wide, hasResidual ? Added::Residual : Added::Nothing, seed);
 }
 
 TEST(QuantizedConv, DepthwiseBlocksAndRuns) {
@@ -129,6 +138,24 @@ TEST(QuantizedConv, TilesOfRows) {
     check();
     EXPECT_GT(EmulatedTiles::configurations(), before);
   });
+}
+
+// Numbers of the filters that results are multiplied by, and added to.
+TEST(QuantizedConv, NumbersOfFilters) {
+  const auto check = [] {
+    uint32_t seed = 1;
+    for (const Added added : {Added::Numbers, Added::ScaledNumbers})
+      for (const DType dtype : {DType::UInt8, DType::Int8}) {
+        for (const int64_t filters : {5, 64, 81}) {
+          expectReference({{1, 1, 20, 36}, {filters, 36, 1, 1}}, dtype, false, added, seed++);
+          expectReference({{2, 5, 6, 20}, {filters, 20, 3, 3}, 1, 2, 1, 1}, dtype, true, added, seed++);
+        }
+        expectReference({{1, 9, 20, 3}, {32, 3, 3, 3}, 1, 2, 1, 1}, dtype, false, added, seed++);
+        expectReference({{1, 5, 6, 64}, {64, 8, 3, 3}, 8, 1, 1, 1}, dtype, false, added, seed++);
+      }
+  };
+  forEachTarget(check);
+  withEmulatedTiles([&](const EmulatedTables&) { check(); });
 }
 
 TEST(QuantizedConv, NarrowGroups) {

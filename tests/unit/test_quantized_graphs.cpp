@@ -222,6 +222,44 @@ TEST(QuantizedGraphs, NumbersOfColumnsJoinProducts) {
       }
 }
 
+// A normalisation of the columns, which follows a product as a matrix, is done to the sums.
+TEST(QuantizedGraphs, NormalisationsJoinProducts) {
+  for (const DType dtype : {DType::UInt8, DType::Int8})
+    for (const bool relu : {false, true}) {
+      const auto build = [&](QuantizedBuilder& q) {
+        q.dtype = dtype;
+        q.zero = dtype == DType::UInt8 ? 131 : 3;
+        Value* y = q.both(q.b.op("MatMul", {q.input({2, 7, 24}), q.weights({24, 70}, 1)}), 0.04f);
+        Value* matrix = q.both(q.b.op("Reshape", {y, q.b.ints({14, 70})}), 0.04f);
+        Value* scale = q.b.random({70}, -1.5f, 1.5f);
+        Value* norm =
+            q.b.op("BatchNormalization", {matrix, scale, q.bias(70), q.bias(70), q.b.random({70}, 0.5f, 2.f)});
+        q.b.output(q.both(relu ? q.b.op("Relu", {norm}) : norm));
+      };
+      EXPECT_EQ(run(build, {{2, 7, 24}}), "DequantizeLinear QuantizeLinear Reshape max.QLinearConv") << relu;
+    }
+}
+
+TEST(QuantizedGraphs, FactorsOfFiltersJoinConvolutions) {
+  for (const bool hasShift : {false, true}) {
+    const auto build = [&](QuantizedBuilder& q) {
+      Value* y = q.both(q.b.op("Conv", {q.input({1, 16, 5, 6}), q.weights({40, 16, 3, 3}, 0)}, padded()), 0.04f);
+      Value* product = q.b.op("Mul", {q.b.random({40, 1, 1}, -1.5f, 1.5f), y});
+      q.b.output(q.both(hasShift ? q.b.op("Add", {product, q.b.random({40, 1, 1})}) : product));
+    };
+    EXPECT_EQ(run(build, {{1, 16, 5, 6}}), "DequantizeLinear QuantizeLinear Transpose*2 max.QLinearConv") << hasShift;
+  }
+  // The vector lies along the rows of what was reshaped.
+  const auto other = [](QuantizedBuilder& q) {
+    Value* y = q.both(q.b.op("MatMul", {q.input({6, 24}), q.weights({24, 10}, 1)}), 0.04f);
+    Value* turned = q.both(q.b.op("Reshape", {y, q.b.ints({10, 6})}), 0.04f);
+    q.b.output(q.both(q.b.op("Mul", {turned, q.b.random({6})})));
+  };
+  EXPECT_EQ(run(other, {{6, 24}}).find("Elementwise") == std::string::npos &&
+                run(other, {{6, 24}}).find("Mul") == std::string::npos,
+            false);
+}
+
 TEST(QuantizedGraphs, ProductsOfTensorsWorkOnIntegers) {
   for (const DType dtype : {DType::UInt8, DType::Int8}) {
     const auto build = [&](QuantizedBuilder& q) {

@@ -144,6 +144,12 @@ bool isUnlimited(const Node& conv) {
   return own.low == whole.low && own.high == whole.high;
 }
 
+bool keepsLastAxis(const Node& view) {
+  const Value *from = view.input(0), *to = view.output();
+  if (!isRanked(from) || !isRanked(to) || rankOf(from) == 0 || rankOf(to) == 0) return false;
+  return from->type.dims.back().isKnown() && from->type.dims.back() == to->type.dims.back();
+}
+
 Attributes withLimits(Attributes attributes, int64_t low, int64_t high) {
   attributes.set("low", low);
   attributes.set("high", high);
@@ -164,6 +170,68 @@ std::vector<Value*> addedInputs(Rewriter& rewriter, const Node& conv, Value* oth
   return {nullptr, nullptr, nullptr, to.scale, zero, addends};
 }
 
+// Of one quantised convolution that nobody else reads; `view`: a Reshape between both that keeps the last axis.
+struct DequantizedConv {
+  Node *conv = nullptr, *view = nullptr;
+
+  explicit operator bool() const { return conv != nullptr; }
+};
+
+DequantizedConv dequantizedConv(const Value* value) {
+  const auto own = dequantized(value);
+  if (!own || !hasSingleUse(value)) return {};
+  Node *view = producer(own->value, "Reshape"), *conv = nullptr;
+  if (view && hasSingleUse(own->value) && keepsLastAxis(*view))
+    conv = quantizedConvBefore(view->input(0));
+  else
+    conv = quantizedConvBefore(own->value), view = nullptr;
+  if (!conv || conv->input(kQuantizedSum) || !isUnlimited(*conv)) return {};
+  if (!sameScale(*own, {own->value, conv->input(kQuantizedScale), conv->input(kQuantizedZero)})) return {};
+  return {conv, view};
+}
+
+// Numbers of the last axis for products or sums of `value` with another operand of its type.
+struct ColumnNumbers {
+  Value *value = nullptr, *numbers = nullptr;
+
+  ColumnNumbers(Rewriter& rewriter, const Value* result, std::string_view op) {
+    const Node* node = producer(result, op);
+    for (const size_t side : {size_t{0}, size_t{1}}) {
+      if (!node || value || !node->input(1 - side)->constant || !sameType(node->input(side), result)) continue;
+      numbers = asBias(rewriter, node->input(1 - side), result);
+      if (numbers) value = node->input(side);
+    }
+  }
+};
+
+// Q(clamp(D(conv) * m + a)) -> conv with numbers of the filters, of which those of `a` may be missing
+bool fuseQuantizedScale(Rewriter& rewriter, Node& node) {
+  const auto to = quantized(node);
+  const auto clamped = to ? clampedInput(node) : std::nullopt;
+  if (!clamped || !hasSingleUse(clamped->value)) return false;
+  const ColumnNumbers sum(rewriter, clamped->value, "Add");
+  const Value* product = sum.value ? sum.value : clamped->value;
+  const ColumnNumbers scaled(rewriter, product, "Mul");
+  const DequantizedConv own = scaled.value && hasSingleUse(product) ? dequantizedConv(scaled.value) : DequantizedConv();
+  if (!own || readers::readGroups(own.conv->attributes) != 1) return false;
+  Value* addends = sum.numbers;
+  if (!addends) {
+    Ref<Tensor> zeros = Tensor::allocate(DType::Float32, scaled.numbers->constant->shape());
+    std::fill_n(static_cast<float*>(zeros->mutableData()), zeros->count(), 0.f);
+    addends = rewriter.constant(std::move(zeros));
+  }
+  std::vector<Value*> inputs = own.conv->inputs;
+  inputs.resize(kQuantizedSum, nullptr);
+  inputs.insert(inputs.end(), {to->scale, zeroOf(rewriter, *to), addends, scaled.numbers});
+  Value* result = rewriter
+                      .add(kMaxDomain, "QLinearConv", std::move(inputs),
+                           withLimits(own.conv->attributes, clamped->low, clamped->high), {&node, own.conv})
+                      ->output();
+  if (own.view)
+    result = rewriter.add("", "Reshape", {result, own.view->input(1)}, own.view->attributes, {own.view})->output();
+  return sameType(result, node.output()) && rewriter.replace(&node, result);
+}
+
 // Q(clamp(D(conv) + D(r))) -> conv with a residual, and the same with a constant of the filters
 bool fuseQuantizedSum(Rewriter& rewriter, Node& node) {
   const auto to = quantized(node);
@@ -171,11 +239,9 @@ bool fuseQuantizedSum(Rewriter& rewriter, Node& node) {
   Node* add = clamped ? producer(clamped->value, "Add") : nullptr;
   if (!add || !hasSingleUse(clamped->value)) return false;
   for (size_t side : {1, 0}) {
-    const auto own = dequantized(add->input(side));
-    Node* conv = own && hasSingleUse(add->input(side)) ? quantizedConvBefore(own->value) : nullptr;
-    if (!conv || conv->input(kQuantizedSum) || !isUnlimited(*conv)) continue;
-    if (!sameType(add->input(side), add->output())) continue;
-    if (!sameScale(*own, {own->value, conv->input(kQuantizedScale), conv->input(kQuantizedZero)})) continue;
+    const DequantizedConv own = dequantizedConv(add->input(side));
+    if (!own || own.view || !sameType(add->input(side), add->output())) continue;
+    Node* conv = own.conv;
     const std::vector<Value*> added = addedInputs(rewriter, *conv, add->input(1 - side), add->output(), *to);
     if (added.empty()) continue;
     std::vector<Value*> inputs = conv->inputs;
@@ -285,6 +351,7 @@ constexpr Rule kRules[] = {
     {"", "Clip", fuseActivation},
     {"", "Clip", fuseQuantizedClip},
     {"", "QuantizeLinear", fuseQuantizedSum},
+    {"", "QuantizeLinear", fuseQuantizedScale},
     {"", "LayerNormalization", fuseAddNorm},
 };
 

@@ -235,8 +235,8 @@ void inferScaledConv(InferContext& context) {
   context.setDType(0, context.has(4) ? DType::Float32 : DType::Int32);
 }
 
-// After the inputs of ONNX's QLinearConv: a residual with its scale and zero point, or, last, a number for each filter,
-// and before that the scale and zero point of their sum.
+// After the inputs of ONNX's QLinearConv: a residual with its scale and zero point; the scale and zero point of the
+// sum; instead of a residual a number for each filter, and what results are multiplied by before that is added.
 void inferFusedQuantizedConv(InferContext& context) {
   inferFusedConv<3, 8, 9, 2>(context);
   const bool hasResidual = context.has(9), hasSum = hasResidual || context.has(14);
@@ -246,7 +246,9 @@ void inferFusedQuantizedConv(InferContext& context) {
       context.fail("a residual needs its scale and zero point, and the result's");
     rules::requireOneElement(context, i);
   }
-  if (context.ranked(3)) rules::requireShape(context, 14, {context.dims(3)[0]});
+  if (context.has(15) && !context.has(14)) context.fail("results are multiplied, but no numbers are added");
+  for (const size_t i : {14, 15})
+    if (context.ranked(3)) rules::requireShape(context, i, {context.dims(3)[0]});
   context.setDType(0, context.dtype(hasSum ? 13 : 7));
 }
 
@@ -276,8 +278,8 @@ const OpSchema kSchemas[] = {
      "group=i[1..] kernel_shape=I output_padding=I output_shape=I pads=I strides=I"},
     {kMaxDomain, "ConvInteger", 2, 6, 1, 1, "A,B,A,B,float32,float32->*; A=int8|uint8; B=int8|uint8", inferScaledConv,
      0, 0, "dilations=I group=i[1..] pads=I strides=I"},
-    {kMaxDomain, "QLinearConv", 8, 15, 1, 1,
-     "A,float32,A,B,float32,B,float32,Y,int32,R,float32,R,float32,Z,float32->*; A=int8|uint8; B=int8|uint8; "
+    {kMaxDomain, "QLinearConv", 8, 16, 1, 1,
+     "A,float32,A,B,float32,B,float32,Y,int32,R,float32,R,float32,Z,float32,float32->*; A=int8|uint8; B=int8|uint8; "
      "Y=int8|uint8; R=int8|uint8; Z=int8|uint8",
      inferFusedQuantizedConv, 0, 0, "dilations=I group=i[1..] high=i low=i pads=I strides=I"},
 };

@@ -165,8 +165,8 @@ struct ConvolutionOperands {
   static ConvolutionOperands of(const Node& node) {
     static constexpr std::initializer_list<const char*> kPlainNames = {"x", "w", "xZero_", "wZero_"};
     static constexpr std::initializer_list<const char*> kScaledNames = {
-        "x",        "xScale",        "xZero_",       "w",        "wScale",  "wZero_", "yScale", "yZero", "bias",
-        "residual", "residualScale", "residualZero", "sumScale", "sumZero", "addends"};
+        "x",        "xScale",        "xZero_",       "w",        "wScale",  "wZero_",  "yScale",     "yZero", "bias",
+        "residual", "residualScale", "residualZero", "sumScale", "sumZero", "addends", "multipliers"};
     if (node.op() == "ConvInteger") return {true, 1, 3, SIZE_MAX, kPlainNames};
     return {false, 3, 5, 4, kScaledNames};
   }
@@ -240,8 +240,9 @@ std::string finishOf(const Node& node) {
   if (node.input(9) || node.input(14)) {
     const bool isResidual = node.input(9);
     text += concat("value = value > ", whole.low, " ? value < ", whole.high, " ? value : ", whole.high, " : ",
-                   whole.low, ";\nconst float own = __fmul_rn((float)value - (float)*yZero, *yScale / *sumScale);\n",
-                   "const float other = ",
+                   whole.low, ";\nconst float own = __fmul_rn((float)value - (float)*yZero, ",
+                   node.input(15) ? "__fmul_rn(*yScale / *sumScale, multipliers[filter])" : "*yScale / *sumScale",
+                   ");\n", "const float other = ",
                    isResidual ? "__fmul_rn((float)residual[i] - (float)*residualZero, *residualScale / *sumScale);\n"
                               : "addends[filter] / *sumScale;\n",
                    "value = requantized(1.0f, own + other) + *sumZero;\n");

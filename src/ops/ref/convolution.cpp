@@ -177,6 +177,7 @@ void addOther(const Call& call, std::vector<double>& y) {
   const auto number = [&](size_t input) { return static_cast<float>(loadScalar(call.in(input), 0)); };
   const bool isResidual = call.has(9);
   const std::vector<double> other = load<double>(call.in(isResidual ? 9 : 14));
+  const std::vector<double> multipliers = call.has(15) ? load<double>(call.in(15)) : std::vector<double>{1};
   const float ownFactor = number(6) / number(12), ownZero = number(7);
   const float otherFactor = isResidual ? number(10) / number(12) : 0, otherZero = isResidual ? number(11) : 0;
   const double zero = loadScalar(call.in(13), 0);
@@ -184,7 +185,8 @@ void addOther(const Call& call, std::vector<double>& y) {
   WorkCounter work;
   for (size_t i = 0; i < y.size(); ++i, work.pass(16)) {
     const double own = std::min<double>(std::max<double>(whole.low, y[i]), whole.high);
-    const float a = (static_cast<float>(own) - ownZero) * ownFactor;
+    const float factor = ownFactor * static_cast<float>(multipliers[i % multipliers.size()]);
+    const float a = (static_cast<float>(own) - ownZero) * factor;
     const float b = isResidual ? (static_cast<float>(other[i]) - otherZero) * otherFactor
                                : static_cast<float>(other[i % other.size()]) / number(12);
     y[i] = requantized(1, a + b) + zero;

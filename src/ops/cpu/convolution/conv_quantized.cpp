@@ -331,7 +331,7 @@ class QuantizedConv final : public OpKernel {
     placeScratch(std::max(request.lanes, 1));
     const std::vector<const void*> constants = operands_.constants();
     if (scales() && !constants.empty()) {
-      known_.resize(3 * static_cast<size_t>(padded() * filterBlocks_.count));
+      known_.resize(kParameters * static_cast<size_t>(padded() * filterBlocks_.count));
       const Parameters known = parametersIn(reinterpret_cast<std::byte*>(known_.data()));
       loadFactors({constants.data(), nullptr, nullptr, 1}, known);
       mayOverflow_ = mayOverflow(known.factors, padded() * filterBlocks_.count);
@@ -389,16 +389,19 @@ class QuantizedConv final : public OpKernel {
     return shape;
   }
 
-  // For each column of all panels: its factor, what is added to its sums, and what to its results.
+  // For each column of all panels: its factor, what is added to its sums, and what its results are multiplied by and
+  // added to.
   struct Parameters {
     float* factors;
     int32_t* bias;
-    float* addends;
+    float *ownFactors, *addends;
   };
+  static constexpr size_t kParameters = 4;
   Parameters parametersIn(std::byte* memory) const {
     auto* words = reinterpret_cast<int32_t*>(memory);
     const int64_t count = padded() * filterBlocks_.count;
-    return {reinterpret_cast<float*>(words), words + count, reinterpret_cast<float*>(words + 2 * count)};
+    return {reinterpret_cast<float*>(words), words + count, reinterpret_cast<float*>(words + 2 * count),
+            reinterpret_cast<float*>(words + 3 * count)};
   }
   const std::byte* parameters(const OpContext& context) const {
     return known_.empty() ? context.scratch : reinterpret_cast<const std::byte*>(known_.data());
@@ -406,7 +409,7 @@ class QuantizedConv final : public OpKernel {
 
   void placeScratch(int lanes) {
     const auto words = static_cast<size_t>(checkedMultiply(padded(), filterBlocks_.count));
-    zerosAt_ = alignUp(checkedMultiply(words, 3 * sizeof(float)));
+    zerosAt_ = alignUp(checkedMultiply(words, kParameters * sizeof(float)));
     inputAt_ = checkedAdd(zerosAt_, alignUp(static_cast<size_t>(inside_.channels) + 64));
     const int64_t lines = checkedMultiply(checkedMultiply(shape_.images, inside_.in[0]), inside_.in[1]);
     const int64_t copied = checkedMultiply(checkedMultiply(lines, inside_.in[2]), inside_.channels);
@@ -429,7 +432,9 @@ class QuantizedConv final : public OpKernel {
       for (int64_t n = 0; n < padded(); ++n, ++at) {
         const int64_t filter = filterBlocks_.filter(block, n);
         const bool exists = n < filterBlocks_.columns && filter < shape_.filters;
-        to.addends[at] = exists && operands_.hasAddends() ? operands_.addend(context, filter) : 0;
+        const bool adds = exists && operands_.hasAddends();
+        to.addends[at] = adds ? operands_.addend(context, filter) : 0;
+        to.ownFactors[at] = adds && kRequantizes ? operands_.ownFactor(context, filter) : 0;
         to.factors[at] = exists ? operands_.factor(context, filter) : 0;
         const auto bias = static_cast<uint32_t>(exists ? operands_.bias(context, filter) : 0);
         to.bias[at] =
@@ -576,8 +581,9 @@ class QuantizedConv final : public OpKernel {
     const int64_t count = padded() * filterBlocks_.count;
     panelTile.how.factors = factors;
     panelTile.how.bias = reinterpret_cast<const int32_t*>(factors) + count;
-    (kRequantizes ? panelTile.sum.addends : panelTile.how.addends) =
-        operands_.hasAddends() ? factors + 2 * count : nullptr;
+    if (!operands_.hasAddends()) return;
+    panelTile.sum.ownFactors = factors + 2 * count;
+    (kRequantizes ? panelTile.sum.addends : panelTile.how.addends) = factors + 3 * count;
   }
 
   void runWindows(const OpContext& context, const Requantization& how) const {

@@ -12,12 +12,13 @@ namespace max {
 // Which inputs the operands are; 0 = none (the first input is always the image). The residual is followed by its scale
 // and zero point; the result has those of the sum, if there is one. With a factor the result is real numbers.
 struct QuantizedInputs {
-  size_t w, xZero, wZero, xScale, wScale, yScale, yZero, bias, residual, sumScale, sumZero, addends, factor;
+  size_t w, xZero, wZero, xScale, wScale, yScale, yZero, bias, residual, sumScale, sumZero, addends, factor,
+      multipliers;
 
   constexpr bool requantizes() const { return yZero != 0; }
 };
-inline constexpr QuantizedInputs kConvIntegerInputs{1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 5, 4},
-    kQLinearConvInputs{3, 2, 5, 1, 4, 6, 7, 8, 9, 12, 13, 14, 0};
+inline constexpr QuantizedInputs kConvIntegerInputs{1, 2, 3, 0, 0, 0, 0, 0, 0, 0, 0, 5, 4, 0},
+    kQLinearConvInputs{3, 2, 5, 1, 4, 6, 7, 8, 9, 12, 13, 14, 0, 15};
 
 inline bool isByte(DType dtype) { return dtype == DType::Int8 || dtype == DType::UInt8; }
 
@@ -63,6 +64,11 @@ class QuantizedOperands {
     const float addend = context.in<float>(at_.addends)[filter];
     return hasFactor() ? addend : addend / scale(context, at_.sumScale);
   }
+  // What the result is multiplied by before an addend joins it.
+  float ownFactor(const OpContext& context, int64_t filter) const {
+    const float factor = scale(context, at_.yScale) / scale(context, at_.sumScale);
+    return has(at_.multipliers) ? factor * context.in<float>(at_.multipliers)[filter] : factor;
+  }
   int32_t bias(const OpContext& context, int64_t filter) const {
     return has(at_.bias) ? context.in<int32_t>(at_.bias)[filter] : 0;
   }
@@ -71,7 +77,7 @@ class QuantizedOperands {
   std::vector<const void*> constants() const {
     std::vector<const void*> data(inputs_.size());
     for (const size_t i : {at_.xScale, at_.xZero, at_.wScale, at_.yScale, at_.bias, at_.addends, at_.factor,
-                           hasAddends() ? at_.sumScale : 0}) {
+                           at_.multipliers, hasAddends() ? at_.sumScale : 0}) {
       if (!has(i)) continue;
       const Tensor* constant = inputs_[i].constant;
       if (!constant || !constant->hasContents() || !constant->isAligned()) return {};

@@ -84,9 +84,9 @@ using IntegerTileFunction = void (*)(IntegerTile& tile);
 
 // Another 8-bit number to add to a requantised one: round((q - zero) * ownFactor + (other - otherZero) * otherFactor) +
 // sumZero, between low and high; q and zero are those of the Requantization. Factors are scales divided by the sum's.
-// Or a number of the column, divided likewise: round((q - zero) * ownFactor + addend[n]) + sumZero.
+// Or numbers of the columns, divided likewise: round((q - zero) * ownFactors[n] + addends[n]) + sumZero.
 struct RequantizedSum {
-  const float* addends;  // read in whole vectors; NULL = another 8-bit number
+  const float *ownFactors, *addends;  // read in whole vectors; NULL = another 8-bit number
   bool otherIsSigned;
   float ownFactor, otherFactor;
   int32_t otherZero, sumZero, low, high;

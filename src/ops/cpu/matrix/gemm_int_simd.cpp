@@ -66,13 +66,14 @@ struct Requantizer {
   const Requantization how;
   const Rounding rounding;
   // With a sum:
-  const float* addends = nullptr;
+  const float *ownFactors = nullptr, *addends = nullptr;
   Rounding last;  // of the sum, if there is one
   VF ownFactor = hn::Zero(DF()), otherFactor = ownFactor;
   V32 flip = hn::Zero(D32()), otherZero = flip;  // numbers of the other operand as int8 or uint8
 
   explicit Requantizer(const Requantization& from) : how(from), rounding(how.zero, how.low, how.high), last(rounding) {
     if (!how.sum) return;
+    ownFactors = how.sum->ownFactors;
     addends = how.sum->addends;
     last = Rounding(how.sum->sumZero, how.sum->low, how.sum->high);
     ownFactor = hn::Set(DF(), how.sum->ownFactor);
@@ -101,7 +102,8 @@ struct Requantizer {
     if (how.bias) sum = hn::Add(sum, hn::LoadU(d, how.bias + n));
     VF x = hn::Mul(hn::ConvertTo(df, sum), hn::LoadU(df, how.factors + n));
     if (how.sum)
-      x = hn::Add(hn::Mul(rounding.reals(x), ownFactor), hasOther ? scaled(other) : hn::LoadU(df, addends + n));
+      x = hn::Add(hn::Mul(rounding.reals(x), hasOther ? ownFactor : hn::LoadU(df, ownFactors + n)),
+                  hasOther ? scaled(other) : hn::LoadU(df, addends + n));
     const V32 y = last.integers(x);
     const hn::RebindToUnsigned<D32> du;
     return hn::U8FromU32(hn::And(hn::BitCast(du, y), hn::Set(du, 255)));

@@ -56,7 +56,7 @@ struct RequantizationVectors : PackedBytes {
   const float* factors;
   __m512 low, high;  // of the first rounding, without its zero point
   bool isSigned, mayOverflow;
-  const float* addends = nullptr;
+  const float *ownFactors = nullptr, *addends = nullptr;
   // With a sum: its factors, its upper end without the zero point, and the other operand's zero point.
   __m512 ownFactor{}, otherFactor{}, most{}, otherZero{};
   bool otherIsSigned = false;
@@ -70,6 +70,7 @@ struct RequantizationVectors : PackedBytes {
         isSigned((how.sum ? how.sum->low : how.low) < 0),
         mayOverflow(how.mayOverflow) {
     if (!how.sum) return;
+    ownFactors = how.sum->ownFactors;
     addends = how.sum->addends;
     ownFactor = _mm512_set1_ps(how.sum->ownFactor);
     otherFactor = _mm512_set1_ps(how.sum->otherFactor);
@@ -101,14 +102,15 @@ struct RequantizationVectors : PackedBytes {
                                                    __m512i* numbers) const {
 #pragma GCC unroll 4
     for (int j = 0; j < kCount; ++j)
-      numbers[j] =
-          withAddend(sums[j], column + 16 * j, otherIsSigned ? scaled<true>(other(j)) : scaled<false>(other(j)));
+      numbers[j] = withAddend(sums[j], column + 16 * j, ownFactor,
+                              otherIsSigned ? scaled<true>(other(j)) : scaled<false>(other(j)));
   }
   template <int kCount>
   MAX_VNNI void sum(const __m512i* sums, int64_t column, __m512i* numbers) const {
 #pragma GCC unroll 4
     for (int j = 0; j < kCount; ++j)
-      numbers[j] = withAddend(sums[j], column + 16 * j, _mm512_loadu_ps(addends + column + 16 * j));
+      numbers[j] = withAddend(sums[j], column + 16 * j, _mm512_loadu_ps(ownFactors + column + 16 * j),
+                              _mm512_loadu_ps(addends + column + 16 * j));
   }
 
   // One vector of sums with 16 other bytes, whose products do not overflow.
@@ -116,7 +118,7 @@ struct RequantizationVectors : PackedBytes {
   MAX_VNNI __attribute__((always_inline)) __m512i sumWithBytes(__m512i sums, int64_t column,
                                                                const uint8_t* other) const {
     const __m128i bytes = _mm_loadu_si128(reinterpret_cast<const __m128i*>(other));
-    return _mm512_cvtps_epi32(added(sums, column, scaled<kOtherIsSigned>(bytes)));
+    return _mm512_cvtps_epi32(added(sums, column, ownFactor, scaled<kOtherIsSigned>(bytes)));
   }
 
   MAX_VNNI __attribute__((always_inline)) __m512i packed(const __m512i (&numbers)[4]) const {
@@ -130,14 +132,16 @@ struct RequantizationVectors : PackedBytes {
     const __m512i codes = kSigned ? _mm512_cvtepi8_epi32(bytes) : _mm512_cvtepu8_epi32(bytes);
     return _mm512_mul_ps(_mm512_sub_ps(_mm512_cvtepi32_ps(codes), otherZero), otherFactor);
   }
-  MAX_VNNI __attribute__((always_inline)) __m512 added(__m512i sums, int64_t column, __m512 addend) const {
+  MAX_VNNI __attribute__((always_inline)) __m512 added(__m512i sums, int64_t column, __m512 factor,
+                                                       __m512 addend) const {
     // NaN becomes the lower end: the second operand of max is taken then.
     __m512 own = _mm512_mul_ps(_mm512_cvtepi32_ps(sums), _mm512_loadu_ps(factors + column));
     own = _mm512_roundscale_ps(_mm512_min_ps(_mm512_max_ps(own, low), high), _MM_FROUND_TO_NEAREST_INT);
-    return _mm512_add_ps(_mm512_mul_ps(own, ownFactor), addend);
+    return _mm512_add_ps(_mm512_mul_ps(own, factor), addend);
   }
-  MAX_VNNI __attribute__((always_inline)) __m512i withAddend(__m512i sums, int64_t column, __m512 addend) const {
-    return _mm512_cvtps_epi32(_mm512_min_ps(most, added(sums, column, addend)));
+  MAX_VNNI __attribute__((always_inline)) __m512i withAddend(__m512i sums, int64_t column, __m512 factor,
+                                                             __m512 addend) const {
+    return _mm512_cvtps_epi32(_mm512_min_ps(most, added(sums, column, factor, addend)));
   }
 };
 
