@@ -17,7 +17,7 @@ constexpr int kTallRows = 2 * kTileRows, kTallVectors = 2;
 // Words of B that are prefetched into the first cache. A single row waits for nothing but memory, which is further
 // away.
 template <int kRows>
-constexpr int64_t kDistance = (kRows == 1 ? 32 : 8) * kVectors* kLanes;
+constexpr int64_t kDistance = (kRows == 1 ? 32 : 12) * kVectors* kLanes;
 
 MAX_VNNI inline void storeWords(__m512i words, int64_t left, void* to) {
   if (left >= kLanes) return _mm512_storeu_si512(to, words);
@@ -262,8 +262,7 @@ MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const
     const uint8_t* rows[kRows];
 #pragma GCC unroll 16
     for (int i = 0; i < kRows; ++i) rows[i] = t.rows[piece * t.pieceStride + i];
-    for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes, ahead += t.aheadStep) {
-      if constexpr (kRows <= kTileRows) __builtin_prefetch(ahead, 0, 2);
+    const auto step = [&](int64_t k) MAX_VNNI __attribute__((always_inline)) {
       __m512i columns[kKept];
 #pragma GCC unroll 16
       for (int j = 0; j < kUsed; ++j) {
@@ -280,6 +279,17 @@ MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const
         // With all sums of the largest tile in registers, there is none left for its last column of words.
         if constexpr (kKept < kUsed) sum[i][kKept] = addProducts(sum[i][kKept], value, b + kKept * kLanes);
       }
+    };
+    if constexpr (kRows == kTileRows) {
+      if (!t.ahead) {
+#pragma GCC unroll 2
+        for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes) step(k);
+        continue;
+      }
+    }
+    for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes, ahead += t.aheadStep) {
+      if constexpr (kRows <= kTileRows) __builtin_prefetch(ahead, 0, 2);
+      step(k);
     }
   }
   if (isPlain(t)) {
