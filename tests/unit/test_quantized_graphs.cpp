@@ -298,6 +298,25 @@ TEST(QuantizedGraphs, PartsOfOtherScalesJoinAsIntegers) {
   }
 }
 
+TEST(QuantizedGraphs, SoftmaxReadsAndWritesIntegers) {
+  for (const DType dtype : {DType::UInt8, DType::Int8})
+    for (const int64_t size : {1, 7, 40, 131}) {
+      const auto build = [&](QuantizedBuilder& q) {
+        q.dtype = dtype;
+        q.zero = dtype == DType::UInt8 ? 131 : 3;
+        Value* y =
+            q.b.op("Softmax", {q.both(q.b.input({3, q.b.symbol("L"), size}), 0.02f)}, attrs({{"axis", int64_t{2}}}));
+        q.b.output(q.both(y, 0.007f));
+      };
+      EXPECT_EQ(runReal(build, {{3, 20, size}}, CompileOptions()),
+                "DequantizeLinear QuantizeLinear max.QLinearSoftmax");
+    }
+  const auto otherAxis = [](QuantizedBuilder& q) {
+    q.b.output(q.both(q.b.op("Softmax", {q.input({4, 9})}, attrs({{"axis", int64_t{0}}}))));
+  };
+  EXPECT_EQ(runReal(otherAxis, {{4, 9}}, CompileOptions()).find("QLinearSoftmax"), std::string::npos);
+}
+
 // Parts and moved elements stay integers until something needs the numbers.
 TEST(QuantizedGraphs, PartsStayIntegers) {
   const auto build = [](QuantizedBuilder& q) {

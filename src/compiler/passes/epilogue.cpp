@@ -355,7 +355,22 @@ constexpr Rule kRules[] = {
     {"", "LayerNormalization", fuseAddNorm},
 };
 
-constexpr Rule kConvolutionRules[] = {{"", "Mul", scaleIntegerConv}, {"", "Add", addToIntegerProduct}};
+// Q(Softmax(D(x))) along the last axis
+bool quantizeSoftmax(Rewriter& rewriter, Node& node) {
+  const auto to = quantized(node);
+  const Node* softmax = to ? producer(node.input(0), "Softmax") : nullptr;
+  const auto from = softmax && hasSingleUse(node.input(0)) ? dequantized(softmax->input(0)) : std::nullopt;
+  if (!from || !isRanked(from->value) || rankOf(from->value) == 0) return false;
+  const int rank = rankOf(from->value);
+  if (readers::readAxis(softmax->attributes, -1, rank) != rank - 1) return false;
+  Node* bytes = rewriter.add(kMaxDomain, "QLinearSoftmax",
+                             {from->value, from->scale, zeroOf(rewriter, *from), to->scale, zeroOf(rewriter, *to)}, {},
+                             {softmax, &node});
+  return sameType(bytes->output(), node.output()) && rewriter.replace(&node, bytes->output());
+}
+
+constexpr Rule kHostRules[] = {
+    {"", "Mul", scaleIntegerConv}, {"", "Add", addToIntegerProduct}, {"", "QuantizeLinear", quantizeSoftmax}};
 
 }  // namespace
 
@@ -364,7 +379,7 @@ bool canFuseActivation(const Node& node) { return activationOf(node).has_value()
 void fuseEpilogues(Rewriter& rewriter) { applyRules(rewriter, kRules); }
 
 void scaleConvolutions(Rewriter& rewriter) {
-  if (!rewriter.options().accelerator) applyRules(rewriter, kConvolutionRules);
+  if (!rewriter.options().accelerator) applyRules(rewriter, kHostRules);
 }
 
 }  // namespace max

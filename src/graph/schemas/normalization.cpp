@@ -37,6 +37,14 @@ void inferAlongAxis(InferContext& context) {
   if (context.ranked(0)) readers::readAxis(context.attributes(), -1, context.rank(0));
 }
 
+// Bytes along the last axis: x, its scale and zero point, and those of the result.
+void inferQuantizedSoftmax(InferContext& context) {
+  rules::sameAsFirst(context);
+  rules::requireRankAtLeast(context, 0, 1);
+  for (size_t i = 1; i < 5; ++i) rules::requireOneElement(context, i);
+  context.setDType(0, context.dtype(4));
+}
+
 void inferLpNormalization(InferContext& context) {
   rules::requireRankAtLeast(context, 0, 1);
   rules::sameAsFirst(context);
@@ -105,6 +113,8 @@ const OpSchema kSchemas[] = {
     {"", "Softmax", 1, 1, 1, 1, "T->T; T=float", inferAlongAxis, 0, 0, "axis=i"},
     {"", "LogSoftmax", 1, 1, 1, 1, "T->T; T=float", inferAlongAxis, 0, 0, "axis=i"},
     {"", "Hardmax", 1, 1, 1, 1, "T->T; T=float", inferAlongAxis, 0, 0, "axis=i"},
+    {kMaxDomain, "QLinearSoftmax", 5, 5, 1, 1, "A,float32,A,float32,B->B; A=int8|uint8; B=int8|uint8",
+     inferQuantizedSoftmax, 0, 0, ""},
     {kMaxDomain, "AddLayerNormalization", 3, 4, 1, 2, "T,T,T,T->T,T; T=float", inferAddLayerNormalization, 0, 0,
      "axis=i epsilon=f"},
 };

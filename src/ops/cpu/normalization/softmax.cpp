@@ -5,9 +5,12 @@
 
 #include <algorithm>
 
+#include "base/align.h"
+#include "base/checked.h"
 #include "graph/readers/normalization.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/movement/transpose_tile.h"
+#include "ops/cpu/quantization/quantize.h"
 #include "ops/cpu/streamed.h"
 #include "ops/families.h"
 
@@ -108,7 +111,54 @@ class SoftmaxOp final : public OpKernel {
   int lanes_;
 };
 
+// Of bytes, which are real numbers for some lines at a time. Inputs: x, its scale and zero point, and those of y.
+template <class X, class Y>
+class QuantizedSoftmaxOp final : public OpKernel {
+ public:
+  explicit QuantizedSoftmaxOp(const OpRequest& request) : lanes_(std::max(request.lanes, 1)) {
+    const Shape& shape = request.inputs[0].shape;
+    size_ = shape.back();
+    lines_ = shape.product(0, shape.rank() - 1);
+    together_ = std::clamp<int64_t>(kElementsTogether / std::max<int64_t>(size_, 1), 1, std::max<int64_t>(lines_, 1));
+    laneBytes_ = alignUp(checkedMultiply(static_cast<size_t>(checkedMultiply(size_, together_)), sizeof(float)));
+  }
+
+  size_t scratchBytes() const override { return checkedMultiply(laneBytes_, static_cast<size_t>(lanes_)); }
+  void run(const OpContext& context) const override {
+    if (size_ == 0) return;
+    const float scale = *context.in<float>(1), zero = static_cast<float>(*context.in<X>(2));
+    const float resultScale = *context.in<float>(3), resultZero = static_cast<float>(*context.in<Y>(4));
+    context.parallelFor(lines_, grainOf(kElementsPerPart, {size_}), [&](int64_t begin, int64_t end, int lane) {
+      auto* lines = reinterpret_cast<float*>(context.scratch + static_cast<size_t>(lane) * laneBytes_);
+      for (int64_t line = begin; line < end; line += together_) {
+        const int64_t count = std::min(together_, end - line) * size_, at = line * size_;
+        quantizeTable().loops<X>().dequantize(context.in<X>(0) + at, lines, count, scale, zero);
+        for (int64_t i = 0; i < count; i += size_) softmaxTable().row(lines + i, lines + i, size_, false, nullptr);
+        quantizeTable().loops<Y>().quantize(lines, context.out<Y>() + at, count, resultScale, resultZero);
+      }
+    });
+  }
+
+ private:
+  static constexpr int64_t kElementsTogether = 2048;
+
+  int64_t lines_, size_, together_;
+  size_t laneBytes_;
+  int lanes_;
+};
+
+template <class X>
+std::unique_ptr<OpKernel> createFrom(const OpRequest& request) {
+  if (request.outputs[0].dtype == DType::UInt8) return std::make_unique<QuantizedSoftmaxOp<X, uint8_t>>(request);
+  return std::make_unique<QuantizedSoftmaxOp<X, int8_t>>(request);
+}
+
+std::unique_ptr<OpKernel> createQuantized(const OpRequest& request) {
+  return request.inputs[0].dtype == DType::UInt8 ? createFrom<uint8_t>(request) : createFrom<int8_t>(request);
+}
+
 bool accepts(const OpRequest& request) { return request.inputs[0].dtype == DType::Float32; }
+bool acceptsAll(const OpRequest&) { return true; }
 
 template <bool kLogarithm>
 std::unique_ptr<OpKernel> create(const OpRequest& request) {
@@ -117,7 +167,9 @@ std::unique_ptr<OpKernel> create(const OpRequest& request) {
 
 constexpr Implementation kSoftmax[] = {{"softmax", accepts, create<false>}};
 constexpr Implementation kLogSoftmax[] = {{"softmax", accepts, create<true>}};
-constexpr OpRow kRows[] = {{"", "Softmax", kSoftmax}, {"", "LogSoftmax", kLogSoftmax}};
+constexpr Implementation kQuantizedSoftmax[] = {{"softmax", acceptsAll, createQuantized}};
+constexpr OpRow kRows[] = {
+    {"", "Softmax", kSoftmax}, {"", "LogSoftmax", kLogSoftmax}, {kMaxDomain, "QLinearSoftmax", kQuantizedSoftmax}};
 
 }  // namespace
 
