@@ -30,7 +30,13 @@ class PanelPacker {
  public:
   PanelPacker(const IntegerGemmTable& table, const IntegerSource& b, const ZeroPoints& zeros, int64_t depth,
               int64_t columns, PackedColumns& packed)
-      : table_(table), b_(b), zeros_(zeros), depth_(depth), columns_(columns), packed_(packed) {}
+      : table_(table),
+        b_(b),
+        zeros_(zeros),
+        depth_(depth),
+        columns_(columns),
+        packed_(packed),
+        zero_(zeros.count > 0 ? zeros[0] : 0) {}
 
   void pack(int64_t panel) const {
     const int64_t width = table_.panelColumns, first = panel * width, words = table_.wordsOf(depth_);
@@ -38,7 +44,7 @@ class PanelPacker {
     int32_t* out = packed_.words + panel * words * width;
     uint32_t sums[kMostColumns] = {};  // all sums are modulo 2^32
     int32_t shifts[kMostColumns];
-    for (int64_t n = 0; n < count; ++n) shifts[n] = table_.usesBytes ? shiftOfB(b_.isSigned) : -zeros_[first + n];
+    for (int64_t n = 0; n < count; ++n) shifts[n] = table_.usesBytes ? shiftOfB(b_.isSigned) : -zeroOf(first + n);
     const int64_t parts = table_.usesBytes ? 4 : 2;
     WorkCounter work;
     int64_t k = 0;
@@ -59,7 +65,7 @@ class PanelPacker {
     }
     if (!table_.usesBytes) return;
     for (int64_t n = 0; n < width; ++n) {
-      const int32_t zero = n < count ? zeros_[first + n] : 0;
+      const int32_t zero = n < count ? zeroOf(first + n) : 0;
       const uint32_t offset = static_cast<uint32_t>(depth_) * static_cast<uint32_t>(zero);
       packed_.columnSums[first + n] = n < count ? static_cast<int32_t>(sums[n] - offset) : 0;
       packed_.columnFactors[first + n] = n < count ? -(zero + shiftOfB(b_.isSigned)) : 0;
@@ -68,6 +74,8 @@ class PanelPacker {
 
  private:
   static constexpr int kMostColumns = kMaxIntegerPanelColumns;
+
+  int32_t zeroOf(int64_t column) const { return zeros_.count == 1 ? zero_ : zeros_[column]; }
 
   // Rows k to k + 3 of B as whole words.
   void packFour(int64_t first, int64_t count, int64_t k, uint32_t* sums, int32_t* out) const {
@@ -158,6 +166,7 @@ class PanelPacker {
   const ZeroPoints& zeros_;
   int64_t depth_, columns_;
   PackedColumns& packed_;
+  int32_t zero_;  // of the first column
 };
 
 void widenRow(const uint8_t* from, bool isSigned, int64_t depth, int32_t zero, int16_t* to) {
@@ -170,25 +179,21 @@ void widenRow(const uint8_t* from, bool isSigned, int64_t depth, int32_t zero, i
   });
 }
 
-uint32_t copyBytes(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) {
-  uint32_t sum = 0;
-  for (int64_t k = 0; k < count; ++k) {
-    const uint8_t byte = from[k] ^ flip;
-    if (to) to[k] = byte;
-    sum += byte;
+void copyRows(const uint8_t* from, int64_t rows, int64_t depth, uint8_t flip, uint8_t* to, int64_t stride,
+              int32_t* sums) {
+  for (int64_t row = 0; row < rows; ++row, from += depth) {
+    uint32_t sum = 0;
+    for (int64_t k = 0; k < depth; ++k) {
+      const uint8_t byte = from[k] ^ flip;
+      if (to) to[row * stride + k] = byte;
+      sum += byte;
+    }
+    sums[row] = static_cast<int32_t>(sum);
   }
-  return sum;
 }
 
-// A row of A, or only its sum.
-int32_t copyRow(const IntegerGemmTable& table, const uint8_t* from, bool isSigned, int64_t depth, uint8_t* to) {
-  const auto copy = table.copyBytes ? table.copyBytes : copyBytes;
-  uint32_t sum = 0;
-  inParts(depth, 1, [&](int64_t begin, int64_t end) {
-    sum += copy(from + begin, end - begin, isSigned ? 0x80 : 0, to ? to + begin : nullptr);
-  });
-  return static_cast<int32_t>(sum);
-}
+// Bytes of A that are packed at once.
+constexpr int64_t kPackedBytes = 32768;
 
 // Addresses of consecutive rows, those of some tiles at a time. They stay known for other panels if there are few.
 class RowPointers {
@@ -309,22 +314,22 @@ void packRows(const IntegerGemmTable& table, const IntegerRows& a, bool withSums
   packed.hasFactors = !a.zeros.areAll(-shiftOfA(a.isSigned));
   packed.words = stays ? static_cast<const uint8_t*>(a.data) : packed.copies;
   if (stays && !withSums && !packed.hasFactors) return;
+  const auto copy = table.copyRows ? table.copyRows : copyRows;
   const int64_t each = stays && !withSums ? 1 : std::max<int64_t>(depth, 1);
-  parallelFor(lanes, a.rows, std::max<int64_t>(1, 32768 / each), [&](int64_t begin, int64_t end, int) {
+  parallelFor(lanes, a.rows, std::max<int64_t>(1, kPackedBytes / each), [&](int64_t begin, int64_t end, int) {
+    const int32_t shift = shiftOfA(a.isSigned), first = -(a.zeros[begin] + shift);
     WorkCounter work;
-    for (int64_t row = begin; row < end; ++row, work.pass(each)) {
+    for (int64_t row = begin, some; row < end; row += some, work.pass(some * each)) {
+      some = std::min(end - row, std::max<int64_t>(1, kPackedBytes / each));
+      for (int64_t i = row; packed.hasFactors && i < row + some; ++i)
+        packed.factors[i] = a.zeros.count == 1 ? first : -(a.zeros[i] + shift);
       const auto* from = static_cast<const uint8_t*>(a.data) + row * depth;
-      if (packed.hasFactors) packed.factors[row] = -(a.zeros[row] + shiftOfA(a.isSigned));
-      if (stays) {
-        if (withSums) packed.sums[row] = copyRow(table, from, a.isSigned, depth, nullptr);
-        continue;
-      }
-      uint8_t* to = packed.copies + row * stride;
-      if (stride > 0) std::memset(to + stride - 4, 0, 4);
-      if (table.usesBytes)
-        packed.sums[row] = copyRow(table, from, a.isSigned, depth, to);
-      else
-        widenRow(from, a.isSigned, depth, a.zeros[row], reinterpret_cast<int16_t*>(to));
+      uint8_t* to = stays ? nullptr : packed.copies + row * stride;
+      for (int64_t i = 0; to && stride > 0 && i < some; ++i) std::memset(to + (i + 1) * stride - 4, 0, 4);
+      if (table.usesBytes && (withSums || !stays))
+        copy(from, some, depth, a.isSigned ? 0x80 : 0, to, stride, packed.sums + row);
+      for (int64_t i = 0; !table.usesBytes && i < some; ++i)
+        widenRow(from + i * depth, a.isSigned, depth, a.zeros[row + i], reinterpret_cast<int16_t*>(to + i * stride));
     }
   });
 }

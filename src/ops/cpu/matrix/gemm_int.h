@@ -123,9 +123,10 @@ struct IntegerGemmTable {
   // first.
   int64_t blockRows = 56;
   bool takesOffsets = false;  // of words of a row
-  // What packs bytes; NULL = plain code. Copies bytes with some bits flipped, or none if `to` is NULL, and returns the
-  // sum of the results.
-  uint32_t (*copyBytes)(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) = nullptr;
+  // What packs bytes; NULL = plain code. Rows of A with some bits flipped, to rows `stride` apart or, if `to` is NULL,
+  // only their sums.
+  void (*copyRows)(const uint8_t* from, int64_t rows, int64_t depth, uint8_t flip, uint8_t* to, int64_t stride,
+                   int32_t* sums) = nullptr;
   // Words of four rows of B, for a whole panel; `sums` grows by those of its columns.
   void (*joinRows)(const uint8_t* rows, int64_t stride, int64_t count, bool isSigned, uint32_t* sums,
                    int32_t* words) = nullptr;

@@ -450,18 +450,28 @@ MAX_VNNI void tile(IntegerTile& t) {
 
 void tileOrHalves(IntegerTile& t) { isPlain(t) && areHalved(t) ? tilesInHalves(t) : tile<kTileRows, kVectors>(t); }
 
-MAX_VNNI uint32_t copyBytes(const uint8_t* from, int64_t count, uint8_t flip, uint8_t* to) {
+MAX_VNNI void copyRows(const uint8_t* from, int64_t rows, int64_t depth, uint8_t flip, uint8_t* to, int64_t stride,
+                       int32_t* sums) {
   constexpr int64_t kBytes = 64;
-  const __m512i flips = _mm512_set1_epi8(static_cast<char>(flip));
-  __m512i sums = _mm512_setzero_si512();
-  for (int64_t i = 0; i < count; i += kBytes) {
-    const __mmask64 exists = count - i >= kBytes ? ~uint64_t{0} : (uint64_t{1} << (count - i)) - 1;
-    const __m512i bytes =
-        _mm512_maskz_mov_epi8(exists, _mm512_xor_si512(_mm512_maskz_loadu_epi8(exists, from + i), flips));
-    if (to) _mm512_mask_storeu_epi8(to + i, exists, bytes);
-    sums = _mm512_add_epi64(sums, _mm512_sad_epu8(bytes, _mm512_setzero_si512()));
+  const __m512i flips = _mm512_set1_epi8(static_cast<char>(flip)), none = _mm512_setzero_si512();
+  const int64_t whole = depth / kBytes * kBytes;
+  const __mmask64 rest = (uint64_t{1} << (depth - whole)) - 1;
+  for (int64_t row = 0; row < rows; ++row, from += depth) {
+    uint8_t* copy = to ? to + row * stride : nullptr;
+    __m512i sum = none;
+    for (int64_t i = 0; i < whole; i += kBytes) {
+      const __m512i bytes = _mm512_xor_si512(_mm512_loadu_si512(from + i), flips);
+      if (copy) _mm512_storeu_si512(copy + i, bytes);
+      sum = _mm512_add_epi64(sum, _mm512_sad_epu8(bytes, none));
+    }
+    if (rest != 0) {
+      const __m512i bytes =
+          _mm512_maskz_mov_epi8(rest, _mm512_xor_si512(_mm512_maskz_loadu_epi8(rest, from + whole), flips));
+      if (copy) _mm512_mask_storeu_epi8(copy + whole, rest, bytes);
+      sum = _mm512_add_epi64(sum, _mm512_sad_epu8(bytes, none));
+    }
+    sums[row] = static_cast<int32_t>(_mm512_reduce_add_epi64(sum));
   }
-  return static_cast<uint32_t>(_mm512_reduce_add_epi64(sums));
 }
 
 MAX_VNNI void joinRows(const uint8_t* rows, int64_t stride, int64_t count, bool isSigned, uint32_t* sums,
@@ -509,7 +519,7 @@ const IntegerGemmTable* vnniGemmTable(const IntegerGemmTable& base) {
         true,           kTileRows, kVectors * kLanes, kLanes, {tilesOf<1>(), tilesOf<2>(), tilesOf<3>(), tilesOf<4>()},
         base.requantize};
     vnni.takesOffsets = true;
-    vnni.copyBytes = copyBytes;
+    vnni.copyRows = copyRows;
     vnni.joinRows = joinRows;
     // Chips without bfloat16 have two ports for vectors of this width: products and what completes sums share them.
     if (cpuTarget() >= CpuTarget::Avx512Bf16) vnni.tiles[kVectors - 1][kTileRows - 1] = tileOrHalves;
