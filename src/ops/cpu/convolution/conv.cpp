@@ -606,8 +606,16 @@ void ConvRows<T>::fillRun(const Source& source, int64_t image, const Spatial& at
   const auto isInside = [&](size_t axis) {
     return contains(at, axis, 0) && contains(at, axis, shape_.kernel[axis] - 1);
   };
-  if (count == kMaxTileRows && tileRows == kMaxTileRows && isInside(0) && isInside(1))
-    return fillWholeTiles(source.x + offset, step, table);
+  if (isInside(0) && isInside(1)) {
+    const T* from = source.x + offset;
+    if (count == kMaxTileRows && tileRows == kMaxTileRows) return fillWholeTiles(from, step, table);
+    for (const int64_t each : offsets_) {
+      const T* tap = from + each;
+      for (int64_t i = 0; i < count; ++i, tap += step) table[i] = tap;
+      table += tileRows;
+    }
+    return;
+  }
   size_t next = 0;
   for (int64_t d = 0; d < shape_.kernel[0]; ++d)
     for (int64_t h = 0; h < shape_.kernel[1]; ++h) {
