@@ -238,7 +238,7 @@ tidy_sources() {
     git ls-files 'src/*.cpp'
     return
   fi
-  git log -"$TIDY_COMMITS" --name-only --format= -- 'src/*.cpp' | sort -u | while read -r name; do
+  git log -"$TIDY_COMMITS" -m --first-parent --name-only --format= -- 'src/*.cpp' | sort -u | while read -r name; do
     [[ ! -f $name ]] || echo "$name"
   done
 }

@@ -204,7 +204,8 @@ struct ColumnNumbers {
   }
 };
 
-// Q(clamp(D(conv) * m + a)) -> conv with numbers of the filters, of which those of `a` may be missing
+// Q(clamp(D(conv) * m + a)) -> conv with numbers of the filters, of which those of `a` may be missing; a Reshape after
+// the convolution comes after the whole
 bool fuseQuantizedScale(Rewriter& rewriter, Node& node) {
   const auto to = quantized(node);
   const auto clamped = to ? clampedInput(node) : std::nullopt;

@@ -176,7 +176,7 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
         alignUp(checkedMultiply<int64_t>(4, checkedMultiply(table_->parts * blockRows, wordStride_))));
   if (narrowC_) partBytes_ = static_cast<size_t>(alignUp(4 * sums));
   isShortRow_ = rows_ == 1 && batch_.size() == 1 && taps_ == 1 && depthParts_ == 1 && panelBlocks_ == 1 &&
-                partialSums_ == PartialSums::Float32 && table_->wordElements == 1 && !copiesRows() &&
+                partialSums_ == PartialSums::Float32 && table_->wordElements == 1 && !narrowC_ && !copiesRows() &&
                 depth_ * panels_.paddedColumns() <= kMostRowSteps;
 }
 
@@ -213,7 +213,7 @@ void Gemm::chooseBlocks() {
 }
 
 void Gemm::run(const GemmOperands& operands, std::byte* scratch, int lanes) const {
-  if (isShortRow_ && !operands.rowFunction) return runRow(operands);
+  if (isShortRow_ && !operands.rowFunction && !operands.narrowResidual) return runRow(operands);
   // The groups of a convolution read the same pixels: a task finds them once for several groups.
   const int64_t share = operands.rowFunction ? sharedProblems_ : 1;
   const int64_t tasks = ceilDiv(static_cast<int64_t>(batch_.size()), share) * rowBlocks_ * panelBlocks_;

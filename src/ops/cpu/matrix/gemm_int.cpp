@@ -335,7 +335,7 @@ void packRows(const IntegerGemmTable& table, const IntegerRows& a, bool withSums
 }
 
 size_t integerTileBytes(const IntegerGemmTable& table) {
-  constexpr int64_t kTilesAtOnce = 2;
+  constexpr int64_t kTilesAtOnce = 2;  // where panels are narrow
   return alignedBytes(kTilesAtOnce * table.tileRows * table.panelColumns);
 }
 

@@ -151,8 +151,6 @@ struct Tile {
         const int64_t last = stride == kWidth ? t.depth & -kSteps : 0;
         for (; k < last; k += kSteps, b += kSteps * kWidth) turn(a, k, b, ahead, aheadStep, ends);
       }
-      if constexpr (kRows == 1 && kVectors <= 2 && !kHalf)
-        if (!looksAhead) k = inTwoSums(*a, t.depth, b, stride);
       for (; k < t.depth; ++k, b += stride, ahead += aheadStep) {
         if constexpr (kRows > 1) __builtin_prefetch(ahead, 0, 2);
         if (looksAhead) {
@@ -161,23 +159,6 @@ struct Tile {
         step<false>(a, k, b);
       }
     }
-  }
-
-  // Few sums wait for each other: those of every second step are sums of their own. Returns the first step that is
-  // left.
-  HWY_INLINE int64_t inTwoSums(const float* a, int64_t depth, const float*& b, int64_t stride) {
-    V odd[kVectors];
-    MAX_UNROLL for (int j = 0; j < kVectors; ++j) odd[j] = hn::Zero(D());
-    int64_t k = 0;
-    for (; k + 2 <= depth; k += 2, b += 2 * stride) {
-      const V values[2] = {hn::Set(D(), a[k]), hn::Set(D(), a[k + 1])};
-      MAX_UNROLL for (int j = 0; j < kVectors; ++j) {
-        sum[0][j] = hn::MulAdd(values[0], hn::LoadU(D(), b + j * kLanes), sum[0][j]);
-        odd[j] = hn::MulAdd(values[1], hn::LoadU(D(), b + stride + j * kLanes), odd[j]);
-      }
-    }
-    MAX_UNROLL for (int j = 0; j < kVectors; ++j) sum[0][j] = hn::Add(sum[0][j], odd[j]);
-    return k;
   }
 
   // Some steps with a packed panel.

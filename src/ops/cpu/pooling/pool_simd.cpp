@@ -131,7 +131,8 @@ void greatestBytes(const T* x, const PoolWindow& window, int64_t channels, T* y)
   forEachOutput(x, window, y, [&](const T* from, T* to) HWY_ATTR {
     int64_t c = 0;
     greatestVectors(hn::ScalableTag<T>(), from, window, channels, c, to);
-    greatestVectors(hn::CappedTag<T, 32>(), from, window, channels, c, to);
+    if constexpr (hn::MaxLanes(hn::ScalableTag<T>()) > 32)
+      greatestVectors(hn::CappedTag<T, 32>(), from, window, channels, c, to);
     greatestVectors(hn::CappedTag<T, 8>(), from, window, channels, c, to);
     greatestVectors(hn::CappedTag<T, 1>(), from, window, channels, c, to);
   });
