@@ -84,6 +84,19 @@ inline Sample fusedQuantizedConv(Source& source, const Row& row) {
     sample.inputs.resize(8);
     sample.attributes = {};
   }
+  // Few filters, whose products are made in another way.
+  if (source.chance(20)) {
+    const int64_t channels = source.integer(16, 64), filters = source.integer(1, 4), taps = source.integer(1, 3);
+    sample.inputs[0] = source.tensor(DType::UInt8, {source.integer(1, 2), source.integer(3, 9), channels}, 0, 255.9);
+    sample.inputs[2] = zeroPoint(source, DType::UInt8, {});
+    sample.inputs[3] = source.tensor(DType::Int8, {filters, channels, taps}, -128, 127.9);
+    sample.inputs[4] = source.tensor(DType::Float32, {filters}, 0.001, 0.01);
+    sample.inputs[5] = source.tensor(DType::Int8, {}, 0, 0);
+    sample.inputs.resize(8);
+    if (source.chance(50)) sample.inputs.push_back(source.tensor(DType::Int32, {filters}, -1000, 1000));
+    sample.attributes = {};
+    if (source.chance(50)) sample.attributes.set("pads", Ints{source.integer(0, 2), source.integer(0, 2)});
+  }
   // Products that exceed 32 bits, and factors that are known before.
   if (source.chance(20)) sample.inputs[6] = source.tensor(DType::Float32, {}, 1e-9, 1e-3);
   if (source.chance(50)) sample.constants |= 0b111110110;
@@ -94,10 +107,13 @@ inline Sample fusedQuantizedConv(Source& source, const Row& row) {
   if (source.chance(50)) return sample;
   const auto scale = [&] { return source.tensor(DType::Float32, {}, 0.01, 0.05); };
   if (source.chance(50) && readers::readGroups(sample.attributes) == 1) {
+    const Shape filters{sample.inputs[3]->shape()[0]};
     sample.inputs.resize(12);
     sample.inputs.insert(sample.inputs.end(),
                          {scale(), zeroPoint(source, source.pick<DType>({DType::Int8, DType::UInt8}), {}),
-                          source.tensor(DType::Float32, {sample.inputs[3]->shape()[0]}, -3, 3)});
+                          source.tensor(DType::Float32, filters, -3, 3)});
+    if (source.chance(50)) sample.inputs.push_back(source.tensor(DType::Float32, filters, -2, 2));
+    if (sample.constants & 1 << 4) sample.constants |= 0b1111 << 12;
     return sample;
   }
   Shape output{sample.inputs[0]->shape()[0]};

@@ -331,10 +331,9 @@ class QuantizedConv final : public OpKernel {
     placeScratch(std::max(request.lanes, 1));
     const std::vector<const void*> constants = operands_.constants();
     if (scales() && !constants.empty()) {
-      known_.resize(kParameters * static_cast<size_t>(padded() * filterBlocks_.count));
-      const Parameters known = parametersIn(reinterpret_cast<std::byte*>(known_.data()));
-      loadFactors({constants.data(), nullptr, nullptr, 1}, known);
-      mayOverflow_ = mayOverflow(known.factors, padded() * filterBlocks_.count);
+      known_.resize(ColumnParameters::kArrays * static_cast<size_t>(allColumns()));
+      loadParameters({constants.data(), nullptr, nullptr, 1}, known_.data());
+      mayOverflow_ = columnParameters().mayOverflow(known_.data());
     }
     operands_.forgetConstants();
   }
@@ -342,7 +341,7 @@ class QuantizedConv final : public OpKernel {
   size_t scratchBytes() const override { return bytes_; }
 
   void run(const OpContext& context) const override {
-    if (scales() && known_.empty()) loadFactors(context, parametersIn(context.scratch));
+    if (scales() && known_.empty()) loadParameters(context, reinterpret_cast<int32_t*>(context.scratch));
     const RequantizedSum sum = operands_.sum(context);
     Requantization how = kRequantizes ? operands_.requantization(context, nullptr, nullptr, sum) : Requantization{};
     how.mayOverflow = mayOverflow_;
@@ -384,32 +383,20 @@ class QuantizedConv final : public OpKernel {
 
   int64_t elementBytes() const { return table_.usesBytes ? 1 : 2; }
   int64_t padded() const { return panels_ * table_.panelColumns; }  // columns of a block of filters
+  int64_t allColumns() const { return padded() * filterBlocks_.count; }
   ConvShape inElements(ConvShape shape) const {
     shape.channels *= elementBytes();
     return shape;
   }
 
-  // For each column of all panels: its factor, what is added to its sums, and what its results are multiplied by and
-  // added to.
-  struct Parameters {
-    float* factors;
-    int32_t* bias;
-    float *ownFactors, *addends;
-  };
-  static constexpr size_t kParameters = 4;
-  Parameters parametersIn(std::byte* memory) const {
-    auto* words = reinterpret_cast<int32_t*>(memory);
-    const int64_t count = padded() * filterBlocks_.count;
-    return {reinterpret_cast<float*>(words), words + count, reinterpret_cast<float*>(words + 2 * count),
-            reinterpret_cast<float*>(words + 3 * count)};
-  }
-  const std::byte* parameters(const OpContext& context) const {
-    return known_.empty() ? context.scratch : reinterpret_cast<const std::byte*>(known_.data());
+  ColumnParameters columnParameters() const { return {operands_, allColumns()}; }
+  const int32_t* parameters(const OpContext& context) const {
+    return known_.empty() ? reinterpret_cast<const int32_t*>(context.scratch) : known_.data();
   }
 
   void placeScratch(int lanes) {
     const auto words = static_cast<size_t>(checkedMultiply(padded(), filterBlocks_.count));
-    zerosAt_ = alignUp(checkedMultiply(words, kParameters * sizeof(float)));
+    zerosAt_ = alignUp(checkedMultiply(words, ColumnParameters::kArrays * sizeof(float)));
     inputAt_ = checkedAdd(zerosAt_, alignUp(static_cast<size_t>(inside_.channels) + 64));
     const int64_t lines = checkedMultiply(checkedMultiply(shape_.images, inside_.in[0]), inside_.in[1]);
     const int64_t copied = checkedMultiply(checkedMultiply(lines, inside_.in[2]), inside_.channels);
@@ -424,21 +411,17 @@ class QuantizedConv final : public OpKernel {
     bytes_ = checkedAdd(lanesAt_, checkedMultiply(laneBytes_, static_cast<size_t>(lanes)));
   }
 
-  void loadFactors(const OpContext& context, const Parameters& to) const {
-    const auto zero = static_cast<uint32_t>(table_.usesBytes ? operands_.zero(context) : 0);
+  void loadParameters(const OpContext& context, int32_t* words) const {
+    const ColumnParameters parameters = columnParameters();
+    const auto zero = static_cast<uint32_t>(operands_.zero(context));
     WorkCounter work;
     for (int64_t block = 0, at = 0; block < filterBlocks_.count; ++block, work.pass(8 * padded())) {
-      const PackedColumns& filters = filters_->block(block);
+      const int32_t* sums = table_.usesBytes ? filters_->block(block).columnSums : nullptr;
       for (int64_t n = 0; n < padded(); ++n, ++at) {
         const int64_t filter = filterBlocks_.filter(block, n);
         const bool exists = n < filterBlocks_.columns && filter < shape_.filters;
-        const bool adds = exists && operands_.hasAddends();
-        to.addends[at] = adds ? operands_.addend(context, filter) : 0;
-        to.ownFactors[at] = adds && kRequantizes ? operands_.ownFactor(context, filter) : 0;
-        to.factors[at] = exists ? operands_.factor(context, filter) : 0;
-        const auto bias = static_cast<uint32_t>(exists ? operands_.bias(context, filter) : 0);
-        to.bias[at] =
-            static_cast<int32_t>(bias - (table_.usesBytes ? zero * static_cast<uint32_t>(filters.columnSums[n]) : 0));
+        const uint32_t zeros = sums ? zero * static_cast<uint32_t>(sums[n]) : 0;
+        parameters.write(exists ? parameters.read(context, filter, zeros) : ColumnParameters::Column{}, at, words);
       }
     }
   }
@@ -567,23 +550,12 @@ class QuantizedConv final : public OpKernel {
     IntegerTile& tile = panelTile.tile;
     tile.columns = std::min<int64_t>(table_.panelColumns, filterBlocks_.size(block) - column);
     tile.b = filters.words + column * tile.pieces * tile.words;
-    setParameters(context, panelTile, block * padded() + column);
+    columnParameters().apply(parameters(context), block * padded() + column, panelTile.how, panelTile.sum);
     if (!table_.usesBytes) return;
     tile.rowFactors = scales() ? nullptr : rowFactors;  // the bias has them
     tile.columnSums = filters.columnSums + column;
     tile.columnFactors = filters.hasFactors ? filters.columnFactors + column : nullptr;
     tile.hasOneFactor = filters.hasOneFactor;
-  }
-
-  // `column`: among those of all blocks.
-  void setParameters(const OpContext& context, PanelTile& panelTile, int64_t column) const {
-    const auto* factors = reinterpret_cast<const float*>(parameters(context)) + column;
-    const int64_t count = padded() * filterBlocks_.count;
-    panelTile.how.factors = factors;
-    panelTile.how.bias = reinterpret_cast<const int32_t*>(factors) + count;
-    if (!operands_.hasAddends()) return;
-    panelTile.sum.ownFactors = factors + 2 * count;
-    (kRequantizes ? panelTile.sum.addends : panelTile.how.addends) = factors + 3 * count;
   }
 
   void runWindows(const OpContext& context, const Requantization& how) const {

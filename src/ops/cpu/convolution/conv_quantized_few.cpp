@@ -71,9 +71,9 @@ class QuantizedFew final : public OpKernel {
     placeScratch(std::max(request.lanes, 1));
     const std::vector<const void*> constants = operands_.constants();
     if (!constants.empty()) {
-      known_.resize(3 * kParameters);
+      known_.resize(ColumnParameters::kArrays * kParameters);
       loadParameters({constants.data(), nullptr, nullptr, 1}, known_.data());
-      mayOverflow_ = mayOverflow(parametersIn(known_.data()).factors, kParameters);
+      mayOverflow_ = columnParameters().mayOverflow(known_.data());
     }
     operands_.forgetConstants();
   }
@@ -83,14 +83,11 @@ class QuantizedFew final : public OpKernel {
   void run(const OpContext& context) const override {
     auto* loaded = reinterpret_cast<int32_t*>(context.scratch);
     if (known_.empty()) loadParameters(context, loaded);
-    const Parameters parameters = parametersIn(known_.empty() ? loaded : known_.data());
     std::memset(context.scratch + zerosAt_, operands_.zero(context), static_cast<size_t>(lineBytes()));
     RequantizedSum sum = operands_.sum(context);
-    if (operands_.hasAddends()) sum.addends = parameters.addends;
-    Requantization how = requantizes_ ? operands_.requantization(context, parameters.factors, parameters.bias, sum)
-                                      : Requantization{parameters.factors, 0, 0, 0, parameters.bias};
+    Requantization how = requantizes_ ? operands_.requantization(context, nullptr, nullptr, sum) : Requantization{};
     how.mayOverflow = mayOverflow_;
-    if (operands_.hasFactor() && operands_.hasAddends()) how.addends = parameters.addends;
+    columnParameters().apply(known_.empty() ? loaded : known_.data(), 0, how, sum);
     const int64_t lines = shape_.images * shape_.out[0] * shape_.out[1];
     const int64_t grain = grainOf(1 << 18, {std::min(shape_.out[2], kSegmentPixels), rows_, depth_, shape_.filters});
     context.parallelFor(lines * segments_, grain, [&](int64_t begin, int64_t end, int lane) {
@@ -117,16 +114,7 @@ class QuantizedFew final : public OpKernel {
     int64_t begin, end;
     int64_t count() const { return end - begin; }
   };
-  struct Parameters {
-    const float* factors;
-    const int32_t* bias;
-    const float* addends;
-  };
-  static Parameters parametersIn(const int32_t* words) {
-    return {reinterpret_cast<const float*>(words), words + kParameters,
-            reinterpret_cast<const float*>(words + 2 * kParameters)};
-  }
-
+  ColumnParameters columnParameters() const { return {operands_, kParameters}; }
   int64_t lineBytes() const { return shape_.in[2] * shape_.channels; }
   // Sums whose parameters follow each other.
   int64_t period() const { return kVectorBytes * shape_.filters; }
@@ -134,7 +122,7 @@ class QuantizedFew final : public OpKernel {
   void placeScratch(int lanes) {
     constexpr int64_t kOverread = kVectorBytes;
     const auto words = [](int64_t count) { return alignUp(static_cast<size_t>(count) * sizeof(int32_t)); };
-    zerosAt_ = words(3 * kParameters);
+    zerosAt_ = words(ColumnParameters::kArrays * kParameters);
     lanesAt_ = checkedAdd(zerosAt_, alignUp(static_cast<size_t>(lineBytes())));
     sumsAt_ = alignUp(2 * static_cast<size_t>(rows_) * sizeof(void*));
     borderSumsAt_ = sumsAt_ + words(kSegmentPixels * shape_.filters + kOverread);
@@ -144,15 +132,11 @@ class QuantizedFew final : public OpKernel {
   }
 
   void loadParameters(const OpContext& context, int32_t* words) const {
-    auto* factors = reinterpret_cast<float*>(words);
-    auto* addends = reinterpret_cast<float*>(words + 2 * kParameters);
+    const ColumnParameters parameters = columnParameters();
     const auto zero = static_cast<uint32_t>(operands_.zero(context));
-    for (int64_t i = 0; i < kParameters; ++i) {
-      const int64_t filter = i % shape_.filters;
-      factors[i] = requantizes_ || operands_.hasFactor() ? operands_.factor(context, filter) : 0;
-      words[kParameters + i] = static_cast<int32_t>(static_cast<uint32_t>(operands_.bias(context, filter)) -
-                                                    zero * static_cast<uint32_t>(filters_->sum(filter)));
-      addends[i] = operands_.hasAddends() ? operands_.addend(context, filter) : 0;
+    for (int64_t filter = 0; filter < shape_.filters; ++filter) {
+      const auto column = parameters.read(context, filter, zero * static_cast<uint32_t>(filters_->sum(filter)));
+      for (int64_t i = filter; i < kParameters; i += shape_.filters) parameters.write(column, i, words);
     }
   }
 

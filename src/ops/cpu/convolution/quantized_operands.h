@@ -2,6 +2,7 @@
 // What max.ConvInteger and max.QLinearConv read beside their images and filters.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "graph/readers/quantization.h"
@@ -44,6 +45,7 @@ class QuantizedOperands {
   bool hasResidual() const { return has(at_.residual); }
   bool hasAddends() const { return has(at_.addends); }
   bool hasSum() const { return has(at_.sumScale); }
+  bool requantizes() const { return at_.requantizes(); }
   bool isSigned(size_t input) const { return inputs_[input].dtype == DType::Int8; }
   // What bytes are combined with, so that they are unsigned, and their zero point then.
   uint8_t flip() const { return isSigned(0) ? 0x80 : 0; }
@@ -119,6 +121,60 @@ class QuantizedOperands {
   const QuantizedInputs& at_;
   std::vector<Operand> inputs_;
   Limits first_, last_;  // of the convolution, and of its sum with the residual
+};
+
+// The parameters of `count` columns of sums in words of memory: an array of each.
+class ColumnParameters {
+ public:
+  static constexpr size_t kArrays = 4;
+  struct Column {
+    float factor = 0;
+    int32_t bias = 0;                 // with what the image's zero point adds
+    float ownFactor = 0, addend = 0;  // what results are multiplied by, and what is added to them
+  };
+
+  ColumnParameters(const QuantizedOperands& operands, int64_t count) : operands_(operands), count_(count) {}
+
+  // `zeros`: the image's zero point times the sum of the filter's weights.
+  Column read(const OpContext& context, int64_t filter, uint32_t zeros) const {
+    const bool requantizes = operands_.requantizes(), adds = operands_.hasAddends();
+    Column column;
+    if (requantizes || operands_.hasFactor()) column.factor = operands_.factor(context, filter);
+    column.bias = static_cast<int32_t>(static_cast<uint32_t>(operands_.bias(context, filter)) - zeros);
+    if (adds && requantizes) column.ownFactor = operands_.ownFactor(context, filter);
+    if (adds) column.addend = operands_.addend(context, filter);
+    return column;
+  }
+  void write(const Column& column, int64_t i, int32_t* words) const {
+    auto* floats = reinterpret_cast<float*>(words) + i;
+    floats[0] = column.factor;
+    words[count_ + i] = column.bias;
+    floats[2 * count_] = column.ownFactor;
+    floats[3 * count_] = column.addend;
+  }
+
+  // Whether a product with a factor may exceed 32 bits.
+  bool mayOverflow(const int32_t* words) const {
+    return max::mayOverflow(reinterpret_cast<const float*>(words), count_);
+  }
+  // Sums meet the columns from `first` on.
+  void apply(const int32_t* words, int64_t first, Requantization& how, RequantizedSum& sum) const {
+    const auto* floats = reinterpret_cast<const float*>(words) + first;
+    how.factors = floats;
+    how.bias = words + count_ + first;
+    if (!operands_.hasAddends()) return;
+    const float* addends = floats + 3 * count_;
+    if (!operands_.requantizes()) {
+      how.addends = addends;
+      return;
+    }
+    sum.ownFactors = floats + 2 * count_;
+    sum.addends = addends;
+  }
+
+ private:
+  const QuantizedOperands& operands_;
+  int64_t count_;
 };
 
 }  // namespace max
