@@ -86,7 +86,7 @@ using IntegerTileFunction = void (*)(IntegerTile& tile);
 // sumZero, between low and high; q and zero are those of the Requantization. Factors are scales divided by the sum's.
 // Or numbers of the columns, divided likewise: round((q - zero) * ownFactors[n] + addends[n]) + sumZero.
 struct RequantizedSum {
-  const float *ownFactors, *addends;  // read in whole vectors; NULL = another 8-bit number
+  const float *ownFactors, *addends;  // both, read in whole vectors, or neither: another 8-bit number
   bool otherIsSigned;
   float ownFactor, otherFactor;
   int32_t otherZero, sumZero, low, high;
