@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "op_harness.h"
+#include "ops/cpu/convolution/conv_quantized.h"
 #include "plain_words.h"
 
 namespace max::test {
@@ -243,6 +244,25 @@ TEST(QuantizedConv, FewFilters) {
     expectReference({{1, 9, 12, 32}, {4, 32, 3, 3}, 1, 1, 2, 2}, DType::UInt8, false, false, seed);
     expectReference({{1, 3, 4, 16}, {3, 16, 3, 3}, 1, 1, 1, 30}, DType::UInt8, false, false, seed);
     expectReference({{0, 9, 12, 32}, {4, 32, 3, 3}, 1, 1, 1, 1}, DType::UInt8, false, false, seed);
+  });
+}
+
+// What rows outside a long image contain takes as much memory as a segment reads.
+TEST(QuantizedConv, FewFiltersNeedNoWholeLine) {
+  forEachTarget([] {
+    if (!fewFilterBytesFunction()) return;
+    Random random(1);
+    const Ref<Tensor> w = randomTensor(random, DType::Int8, {3, 16, 3, 3}, -9, 9);
+    const auto scratch = [&](int64_t height, int64_t pad) {
+      LooseNode node(kMaxDomain, "ConvInteger", with({{"pads", std::vector<int64_t>{pad, 0, pad, 0}}}));
+      const int64_t width = 1 << 16;
+      const std::vector<Operand> in{{DType::UInt8, {1, height, width, 16}, nullptr},
+                                    {DType::Int8, w->shape(), w.get()}};
+      const std::vector<Operand> out{{DType::Int32, {1, 5, width - 2, 3}, nullptr}};
+      return cpuOperators().create({node.node(), in, out, 1}, "conv_int8")->scratchBytes();
+    };
+    EXPECT_LT(scratch(7, 0), scratch(5, 1));
+    EXPECT_LT(scratch(5, 1), size_t{1} << 16);
   });
 }
 

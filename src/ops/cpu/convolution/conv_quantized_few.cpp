@@ -83,7 +83,7 @@ class QuantizedFew final : public OpKernel {
   void run(const OpContext& context) const override {
     auto* loaded = reinterpret_cast<int32_t*>(context.scratch);
     if (known_.empty()) loadParameters(context, loaded);
-    std::memset(context.scratch + zerosAt_, operands_.zero(context), static_cast<size_t>(lineBytes()));
+    std::memset(context.scratch + zerosAt_, operands_.zero(context), static_cast<size_t>(zeroBytes()));
     RequantizedSum sum = operands_.sum(context);
     Requantization how = requantizes_ ? operands_.requantization(context, nullptr, nullptr, sum) : Requantization{};
     how.mayOverflow = mayOverflow_;
@@ -116,6 +116,13 @@ class QuantizedFew final : public OpKernel {
   };
   ColumnParameters columnParameters() const { return {operands_, kParameters}; }
   int64_t lineBytes() const { return shape_.in[2] * shape_.channels; }
+  // What a segment's windows read of a row of the kernel that is outside the image.
+  int64_t zeroBytes() const {
+    const auto isPadded = [&](size_t axis) { return shape_.before[axis] != 0 || shape_.after[axis] != 0; };
+    const int64_t pixels = std::min(inside_.count(), kSegmentPixels);
+    if (pixels <= 0 || !(isPadded(0) || isPadded(1))) return 0;
+    return (pixels - 1) * shape_.stride[2] * shape_.channels + depth_;
+  }
   // Sums whose parameters follow each other.
   int64_t period() const { return kVectorBytes * shape_.filters; }
 
@@ -123,7 +130,7 @@ class QuantizedFew final : public OpKernel {
     constexpr int64_t kOverread = kVectorBytes;
     const auto words = [](int64_t count) { return alignUp(static_cast<size_t>(count) * sizeof(int32_t)); };
     zerosAt_ = words(ColumnParameters::kArrays * kParameters);
-    lanesAt_ = checkedAdd(zerosAt_, alignUp(static_cast<size_t>(lineBytes())));
+    lanesAt_ = checkedAdd(zerosAt_, alignUp(static_cast<size_t>(zeroBytes())));
     sumsAt_ = alignUp(2 * static_cast<size_t>(rows_) * sizeof(void*));
     borderSumsAt_ = sumsAt_ + words(kSegmentPixels * shape_.filters + kOverread);
     windowsAt_ = borderSumsAt_ + words(kBorderPixels * shape_.filters);
@@ -230,8 +237,8 @@ class QuantizedFew final : public OpKernel {
   Pixels inside_{};            // whose windows are
   WorkVector<int32_t> known_;  // parameters, if they are constant
   bool mayOverflow_ = true;    // see Requantization
-  // The scratch memory: parameters, a line of zeros, and for each lane lines and rows, sums, and those of windows that
-  // are copied.
+  // The scratch memory: parameters, zeros, and for each lane lines and rows, sums, and those of windows that are
+  // copied.
   size_t zerosAt_ = 0, lanesAt_ = 0, sumsAt_ = 0, borderSumsAt_ = 0, windowsAt_ = 0, laneBytes_ = 0, bytes_ = 0;
 };
 
