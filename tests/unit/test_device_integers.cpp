@@ -40,7 +40,7 @@ class DeviceIntegers : public testing::TestWithParam<const char*> {
 
   // `constants`: a bit for each input that the model has.
   void check(const char* op, const std::vector<Ref<Tensor>>& inputs, uint64_t constants, const char* kernel,
-             const Attributes& attributes = {}) {
+             const Attributes& attributes = {}, std::string_view domain = "") {
     std::string trace = op;
     for (const Ref<Tensor>& input : inputs)
       if (input) trace += concat(' ', input->dtype(), input->shape());
@@ -60,8 +60,8 @@ class DeviceIntegers : public testing::TestWithParam<const char*> {
       if (!isConstant) given.push_back(inputs[i]);
       values.back() = isConstant ? b.graph->addConstant(inputs[i]) : b.graph->addInput(concat("x", i), type);
     }
-    const Ref<Tensor> expected = evaluate(*exact.node(op, exactValues, attributes, 1), pointers).at(0);
-    b.output(b.op(op, values, attributes));
+    const Ref<Tensor> expected = evaluate(*exact.graph->addNode(domain, op, exactValues, attributes), pointers).at(0);
+    b.output(b.graph->addNode(domain, op, values, attributes)->output());
     b.graph->sort();
     CompileOptions options;
     options.accelerator = device_.get();
@@ -95,6 +95,17 @@ class DeviceIntegers : public testing::TestWithParam<const char*> {
           {bytes(xType, x), scales({}, 0.02f), bytes(xType, {}), bytes(wType, w), scales({w[0]}, 0.01f),
            bytes(wType, {w[0]}), scales({}, 0.9f), bytes(xType, {}), words({w[0]})},
           0b111111110, kernel, attributes);
+  }
+
+  // Channels last, as the compiler has them: results are multiplied by a number of their filter, and another one joins.
+  void checkFactors(const Shape& x, DType type, const Shape& w, const char* kernel) {
+    const Shape filters{w[0]};
+    const auto numbers = [&](double most) { return randomTensor(random_, DType::Float32, filters, -most, most); };
+    check("QLinearConv",
+          {bytes(type, x), scales({}, 0.02f), bytes(type, {}), bytes(DType::Int8, w), scales(filters, 0.01f),
+           bytes(DType::Int8, {}), scales({}, 0.9f), bytes(type, {}), words(filters), nullptr, nullptr, nullptr,
+           scales({}, 0.7f), bytes(type, {}), numbers(20), numbers(1.5)},
+          0xf1fe, kernel, attrs({{"pads", list({1, 1, 1, 1})}}), kMaxDomain);
   }
 
   Ref<MaxDevice> device_;
@@ -139,6 +150,15 @@ TEST_P(DeviceIntegers, Convolutions) {
   checkConv({1, 8, 5, 6}, u8, {8, 1, 3, 3}, s8, plain, {1, 1}, 8);
   check("ConvInteger", {bytes(s8, {2, 24, 6, 5}), bytes(u8, {8, 24, 3, 2}), bytes(s8, {}), bytes(u8, {8})}, 0b1110,
         product, attrs({{"strides", list({3, 1})}, {"pads", list({2, 1, 1, 0})}}));
+}
+
+// In products, in sums of their parts, and where a thread computes an element.
+TEST_P(DeviceIntegers, FactorsOfFilters) {
+  for (const DType type : {DType::UInt8, DType::Int8}) {
+    checkFactors({2, 9, 7, 16}, type, {24, 16, 3, 3}, "gpu_integer_conv_product");
+    checkFactors({1, 4, 4, 600}, type, {9, 600, 3, 3}, "gpu_integer_conv_product");
+    checkFactors({2, 9, 7, 16}, type, {3, 16, 3, 3}, "gpu_integer_conv");
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Apis, DeviceIntegers, testing::Values("cuda", "hip"));
