@@ -103,7 +103,8 @@ class PanelPacker {
     const auto* columns = static_cast<const std::byte*>(b_.data) + first * b_.columnStride;
     transposeTiles(4, columns, b_.columnStride, reinterpret_cast<std::byte*>(out), width * 4, count, words);
     const int32_t flip = b_.isSigned ? 0 : static_cast<int32_t>(0x80808080u);
-    for (int64_t k = 0; k < words; ++k, out += width) {
+    WorkCounter work;
+    for (int64_t k = 0; k < words; ++k, out += width, work.pass(width)) {
       if (flip != 0)
         for (int64_t n = 0; n < count; ++n) out[n] ^= flip;
       std::fill_n(out + count, width - count, 0);
@@ -120,7 +121,7 @@ class PanelPacker {
     constexpr int64_t kWords = 16, kMost = 64 * kWords;
     constexpr uint32_t kEven = 0x00ff00ffu;
     uint32_t sum = 0;
-    for (int64_t begin = 0; begin < count; begin += kMost) {
+    for (int64_t begin = 0; begin < count; begin += kMost, passWork(kMost)) {
       uint32_t halves[kWords] = {};
       const auto add = [&](int64_t i, int64_t place) {
         uint32_t word;
@@ -194,6 +195,23 @@ void copyRows(const uint8_t* from, int64_t rows, int64_t depth, uint8_t flip, ui
 
 // Bytes of A that are packed at once.
 constexpr int64_t kPackedBytes = 32768;
+
+// Rows of A, or only their sums; long ones in parts, between which stops are looked for.
+void copyAllRows(const IntegerGemmTable& table, const uint8_t* from, int64_t rows, int64_t depth, uint8_t flip,
+                 uint8_t* to, int64_t stride, int32_t* sums) {
+  const auto copy = table.copyRows ? table.copyRows : copyRows;
+  if (depth <= kPackedBytes) return copy(from, rows, depth, flip, to, stride, sums);
+  for (int64_t row = 0; row < rows; ++row, from += depth) {
+    uint8_t* copied = to ? to + row * stride : nullptr;
+    uint32_t sum = 0;
+    inParts(depth, 1, [&](int64_t begin, int64_t end) {
+      int32_t part;
+      copy(from + begin, 1, end - begin, flip, copied ? copied + begin : nullptr, stride, &part);
+      sum += static_cast<uint32_t>(part);
+    });
+    sums[row] = static_cast<int32_t>(sum);
+  }
+}
 
 // Addresses of consecutive rows, those of some tiles at a time. They stay known for other panels if there are few.
 class RowPointers {
@@ -314,7 +332,6 @@ void packRows(const IntegerGemmTable& table, const IntegerRows& a, bool withSums
   packed.hasFactors = !a.zeros.areAll(-shiftOfA(a.isSigned));
   packed.words = stays ? static_cast<const uint8_t*>(a.data) : packed.copies;
   if (stays && !withSums && !packed.hasFactors) return;
-  const auto copy = table.copyRows ? table.copyRows : copyRows;
   const int64_t each = stays && !withSums ? 1 : std::max<int64_t>(depth, 1);
   parallelFor(lanes, a.rows, std::max<int64_t>(1, kPackedBytes / each), [&](int64_t begin, int64_t end, int) {
     const int32_t shift = shiftOfA(a.isSigned), first = -(a.zeros[begin] + shift);
@@ -327,7 +344,7 @@ void packRows(const IntegerGemmTable& table, const IntegerRows& a, bool withSums
       uint8_t* to = stays ? nullptr : packed.copies + row * stride;
       for (int64_t i = 0; to && stride > 0 && i < some; ++i) std::memset(to + (i + 1) * stride - 4, 0, 4);
       if (table.usesBytes && (withSums || !stays))
-        copy(from, some, depth, a.isSigned ? 0x80 : 0, to, stride, packed.sums + row);
+        copyAllRows(table, from, some, depth, a.isSigned ? 0x80 : 0, to, stride, packed.sums + row);
       for (int64_t i = 0; !table.usesBytes && i < some; ++i)
         widenRow(from + i * depth, a.isSigned, depth, a.zeros[row + i], reinterpret_cast<int16_t*>(to + i * stride));
     }
