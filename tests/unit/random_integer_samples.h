@@ -21,6 +21,17 @@ inline Sample mapBytes(Source& source, const Row&) {
   return {{bytes(source, source.shape(0, 4)), bytes(source, {256})}};
 }
 
+// Scales of zero are what files may hold: no numbers differ, or all are out of range.
+inline Sample quantizedSoftmax(Source& source, const Row&) {
+  const Ref<Tensor> x = bytes(source, source.full(1, 4, source.chance(20) ? 300 : 20));
+  const DType result = source.pick<DType>({DType::Int8, DType::UInt8});
+  const auto scale = [&](double least, double most) {
+    const double low = source.chance(10) ? 0 : least;
+    return source.tensor(DType::Float32, {}, low, low == 0 ? 0 : most);
+  };
+  return {{x, scale(0.001, 0.2), zeroPoint(source, x->dtype(), {}), scale(0.001, 0.02), zeroPoint(source, result, {})}};
+}
+
 inline Sample integerConv(Source& source, const Row& row) {
   Sample sample = conv(source, row);
   sample.inputs = {bytes(source, sample.inputs[0]->shape()), bytes(source, sample.inputs[1]->shape())};

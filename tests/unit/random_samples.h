@@ -52,6 +52,7 @@ struct Row {
   double low = -4;
   double high = 4;
   std::string_view domain = "";
+  double quanta = 0;  // that integers made of inexact numbers may differ by
 };
 
 inline std::string nameOf(const Row& row) {

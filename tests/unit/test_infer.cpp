@@ -167,5 +167,28 @@ TEST_F(InferTest, ExtensionsAddSchemas) {
   EXPECT_TYPE(y, "float32[batch]");
 }
 
+// Softmax of bytes: one scale each, zero points of the types of what they belong to, and an axis.
+TEST_F(InferTest, QuantizedSoftmax) {
+  Value *scale = input("s", {}, DType::Float32), *unsignedZero = input("u", {}, DType::UInt8),
+        *signedZero = input("i", {}, DType::Int8);
+  const auto typeOf = [&](std::vector<Value*> inputs) -> std::string {
+    try {
+      return concat(graph->addNode(kMaxDomain, "QLinearSoftmax", std::move(inputs), {}, 1, "n")->output()->type);
+    } catch (const Error& error) {
+      return error.message();
+    }
+  };
+  Value* x = input("x", {batch, 7}, DType::UInt8);
+  EXPECT_EQ(typeOf({x, scale, unsignedZero, scale, signedZero}), "int8[batch, 7]");
+  const std::string otherType = typeOf({x, scale, signedZero, scale, signedZero});
+  EXPECT_NE(otherType.find("input 2"), std::string::npos) << otherType;
+  const std::string noAxis = typeOf({unsignedZero, scale, unsignedZero, scale, signedZero});
+  EXPECT_NE(noAxis.find("at least 1 dimensions"), std::string::npos) << noAxis;
+  const std::string noScale = typeOf({x, input("e", {0}), unsignedZero, scale, signedZero});
+  EXPECT_NE(noScale.find("needs one element"), std::string::npos) << noScale;
+  const std::string wide = typeOf({x, scale, unsignedZero, scale, input("w", {}, DType::Int32)});
+  EXPECT_NE(wide.find("input 4"), std::string::npos) << wide;
+}
+
 }  // namespace
 }  // namespace max

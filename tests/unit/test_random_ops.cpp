@@ -4,6 +4,7 @@
 // one row of kRows; an operator without a row fails OperatorsHaveRows. Other samples than the usual ones:
 // --gtest_random_seed=N.
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "graph/graph.h"
@@ -114,6 +115,7 @@ const Row kRows[] = {
     {"Softmax", alongAxis, kFloats, kSingle},
     {"LogSoftmax", alongAxis, kFloats, kSingle},
     {"Hardmax", alongAxis, kFloats, kExact},
+    {"QLinearSoftmax", quantizedSoftmax, kFloat32, kExact, -4, 4, kMaxDomain, 1},
     {"ReduceL1", reduce, kNumbers, kSums, -2, 2},
     {"ReduceL2", reduce, kNumbers, kSums, -2, 2},
     {"ReduceLogSum", reduce, kFloats, kSums, 0.5, 2},
@@ -259,7 +261,10 @@ void compare(const Row& row, const Tensor& actual, const Tensor& expected) {
   }
   ASSERT_EQ(actual.bytes(), expected.bytes());
   if (std::memcmp(actual.data(), expected.data(), expected.bytes()) == 0) return;
-  for (int64_t i = 0; i < expected.count(); ++i) ASSERT_EQ(numberAt(actual, i), numberAt(expected, i)) << i;
+  for (int64_t i = 0; i < expected.count(); ++i) {
+    const double a = numberAt(actual, i), e = numberAt(expected, i);
+    ASSERT_LE(std::abs(a - e), row.quanta) << "element " << i << " is " << a << ", not " << e;
+  }
 }
 
 class RandomOps : public testing::TestWithParam<Row> {};

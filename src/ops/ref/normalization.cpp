@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/quantization.h"
 #include "ops/ref/line.h"
 
 namespace max::reference {
@@ -246,16 +247,38 @@ void logSoftmaxLine(std::vector<double>& values) {
   for (double& value : values) value -= shift;
 }
 
-void softmax(const Call& call) {
-  alongAxis(call, [](std::vector<double>& values) {
-    const double largest = *std::max_element(values.begin(), values.end());
-    double sum = 0;
+void softmaxLine(std::vector<double>& values) {
+  const double largest = *std::max_element(values.begin(), values.end());
+  double sum = 0;
+  WorkCounter work;
+  for (double& value : values) {
+    sum += value = std::exp(value - largest);
+    work.pass(16);
+  }
+  for (double& value : values) value /= sum;
+}
+
+void softmax(const Call& call) { alongAxis(call, softmaxLine); }
+
+// Of bytes, along the last axis, in float32 between DequantizeLinear and QuantizeLinear. Inputs: x, its scale and zero
+// point, and those of the result.
+void quantizedSoftmax(const Call& call) {
+  const auto number = [&](size_t input) { return static_cast<float>(loadScalar(call.in(input), 0)); };
+  const float scale = number(1), zero = number(2), resultScale = number(3);
+  const double resultZero = loadScalar(call.in(4), 0);
+  const readers::QuantizedRange range(Attributes(), call.out().dtype);
+  alongAxis(call, [&](std::vector<double>& values) {
     WorkCounter work;
     for (double& value : values) {
-      sum += value = std::exp(value - largest);
-      work.pass(16);
+      value = (static_cast<float>(value) - zero) * scale;
+      work.pass(2);
     }
-    for (double& value : values) value /= sum;
+    softmaxLine(values);
+    for (double& value : values) {
+      value = requantized(1, static_cast<float>(value) / resultScale) + resultZero;
+      value = std::min<double>(std::max<double>(range.low, value), range.high);
+      work.pass(4);
+    }
   });
 }
 
@@ -281,6 +304,7 @@ const OpRow kRows[] = {
     {"", "Softmax", kReference<softmax>},
     {"", "LogSoftmax", kReference<logSoftmax>},
     {"", "Hardmax", kReference<hardmax>},
+    {kMaxDomain, "QLinearSoftmax", kReference<quantizedSoftmax>},
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/align.h"
 #include "base/checked.h"
+#include "base/interrupt_point.h"
 #include "graph/readers/normalization.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/movement/transpose_tile.h"
@@ -132,9 +133,15 @@ class QuantizedSoftmaxOp final : public OpKernel {
       auto* lines = reinterpret_cast<float*>(context.scratch + static_cast<size_t>(lane) * laneBytes_);
       for (int64_t line = begin; line < end; line += together_) {
         const int64_t count = std::min(together_, end - line) * size_, at = line * size_;
-        quantizeTable().loops<X>().dequantize(context.in<X>(0) + at, lines, count, scale, zero);
+        const X* from = context.in<X>(0) + at;
+        Y* to = context.out<Y>() + at;
+        inParts(count, 1, [&](int64_t first, int64_t last) {
+          quantizeTable().loops<X>().dequantize(from + first, lines + first, last - first, scale, zero);
+        });
         for (int64_t i = 0; i < count; i += size_) softmaxTable().row(lines + i, lines + i, size_, false, nullptr);
-        quantizeTable().loops<Y>().quantize(lines, context.out<Y>() + at, count, resultScale, resultZero);
+        inParts(count, 1, [&](int64_t first, int64_t last) {
+          quantizeTable().loops<Y>().quantize(lines + first, to + first, last - first, resultScale, resultZero);
+        });
       }
     });
   }
