@@ -16,6 +16,7 @@
 #include "graph/graph.h"
 #include "graph/schema.h"
 #include "op_harness.h"
+#include "ops/cpu/matrix/gemm_int.h"
 
 namespace max::test {
 namespace {
@@ -194,6 +195,11 @@ std::vector<Row> longPieces() {
   const int64_t many = 1 << 25;  // of floats: 128 MB
   std::vector<Row> rows;
   for (const char* op : {"Softmax", "LogSoftmax", "Hardmax"}) rows.push_back({op, "", op, {}, {floats({1, many})}});
+  rows.push_back({"QLinearSoftmax",
+                  kMaxDomain,
+                  "QLinearSoftmax",
+                  {},
+                  {bytes({1, 4 * many}), filled({1}, 1), bytes({1}), filled({1}, 1), bytes({1})}});
   const Attributes first = with({{"axis", int64_t{0}}});
   rows.push_back({"SoftmaxColumns", "", "Softmax", first, {floats({many / 8, 8})}});
   for (const char* op : {"ArgMax", "ArgMin"})
@@ -415,6 +421,55 @@ TEST_P(Deadlines, StopInTime) {
         expectStops(max::concat(row.name, " by ", std::string(one.name)), [&] { trial.run(one); });
     row.inputs.clear();
   }
+}
+
+// Rows of A, of which products with a wide B would take too much memory, are looked at by all that sums them up.
+TEST(DeadlineOfPacking, LongRowsOfBytes) {
+  constexpr int64_t kDepth = int64_t{1} << 31;
+  const Ref<Tensor> a = bytes({kDepth});
+  forEachTarget([&] {
+    if (!integerGemmTable().usesBytes) return;
+    for (const bool isPlain : {false, true}) {
+      IntegerGemmTable table = integerGemmTable();
+      if (isPlain) table.copyRows = nullptr;
+      int32_t sums[2] = {};
+      expectStops(isPlain ? "plain code" : "the target's", [&] {
+        PackedRows packed(table, 1, 0, sums);
+        packRows(table, {a->data(), false, {}, 1, kDepth}, true, 1, packed);
+      });
+    }
+  });
+}
+
+// What is not stopped is summed up whole.
+TEST(DeadlineOfPacking, LongRowsKeepTheirSums) {
+  constexpr int64_t kDepth = 600'001;
+  const Ref<Tensor> a = Tensor::allocate(DType::UInt8, {2, kDepth});
+  auto* numbers = static_cast<uint8_t*>(a->mutableData());
+  for (int64_t i = 0; i < 2 * kDepth; ++i) numbers[i] = static_cast<uint8_t>(i * 7 + i / 1000);
+  const PoolScope pool;
+  forEachTarget([&] {
+    const IntegerGemmTable& table = integerGemmTable();
+    if (!table.usesBytes) return;
+    const int64_t stride = 4 * table.wordsOf(kDepth);
+    for (const bool isSigned : {false, true}) {
+      std::vector<std::byte> memory(PackedRows::bytes(table, 2, kDepth));
+      PackedRows packed(table, 2, kDepth, memory.data());
+      packRows(table, {numbers, isSigned, {}, 2, kDepth}, true, 1, packed);
+      for (int64_t row = 0; row < 2; ++row) {
+        uint32_t sum = 0;
+        int64_t different = 0;
+        for (int64_t i = 0; i < kDepth; ++i) {
+          const auto byte = static_cast<uint8_t>(numbers[row * kDepth + i] ^ (isSigned ? 0x80 : 0));
+          sum += byte;
+          different += packed.words[row * stride + i] != byte;
+        }
+        EXPECT_EQ(packed.sums[row], static_cast<int32_t>(sum)) << row;
+        EXPECT_EQ(different, 0) << row;
+        EXPECT_EQ(packed.words[row * stride + kDepth], 0) << row;
+      }
+    }
+  });
 }
 
 INSTANTIATE_TEST_SUITE_P(Windows, Deadlines, testing::Values(longWindows));
