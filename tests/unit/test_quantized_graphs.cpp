@@ -241,14 +241,16 @@ TEST(QuantizedGraphs, NormalisationsJoinProducts) {
 }
 
 TEST(QuantizedGraphs, FactorsOfFiltersJoinConvolutions) {
-  for (const bool hasShift : {false, true}) {
-    const auto build = [&](QuantizedBuilder& q) {
-      Value* y = q.both(q.b.op("Conv", {q.input({1, 16, 5, 6}), q.weights({40, 16, 3, 3}, 0)}, padded()), 0.04f);
-      Value* product = q.b.op("Mul", {q.b.random({40, 1, 1}, -1.5f, 1.5f), y});
-      q.b.output(q.both(hasShift ? q.b.op("Add", {product, q.b.random({40, 1, 1})}) : product));
-    };
-    EXPECT_EQ(run(build, {{1, 16, 5, 6}}), "DequantizeLinear QuantizeLinear Transpose*2 max.QLinearConv") << hasShift;
-  }
+  for (const int64_t filters : {3, 40})
+    for (const bool hasShift : {false, true}) {
+      const auto build = [&](QuantizedBuilder& q) {
+        Value* x = q.input({1, 16, 5, 6});
+        Value* y = q.both(q.b.op("Conv", {x, q.weights({filters, 16, 3, 3}, 0)}, padded()), 0.04f);
+        Value* product = q.b.op("Mul", {q.b.random({filters, 1, 1}, -1.5f, 1.5f), y});
+        q.b.output(q.both(hasShift ? q.b.op("Add", {product, q.b.random({filters, 1, 1})}) : product));
+      };
+      EXPECT_EQ(run(build, {{1, 16, 5, 6}}), "DequantizeLinear QuantizeLinear Transpose*2 max.QLinearConv") << hasShift;
+    }
   // The vector lies along the rows of what was reshaped.
   const auto other = [](QuantizedBuilder& q) {
     Value* y = q.both(q.b.op("MatMul", {q.input({6, 24}), q.weights({24, 10}, 1)}), 0.04f);
