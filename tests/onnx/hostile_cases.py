@@ -174,6 +174,16 @@ def on_input(op, *constants, shape=(2, 4), outputs=("y",), **attributes):
     return one(op, ("x", *names), values, (info("x", FLOAT, shape),), outputs, **attributes)
 
 
+def transposed_weights(dtype, count, bits):
+    """Quantised ConvTranspose with such weights."""
+    weights = raw("w", dtype, [1, count, 2, 2], bytes(i * 37 & 0x77 for i in range((4 * count * bits + 7) // 8)))
+    nodes = [node("QuantizeLinear", ["x", "s", "z"], ["q"]), node("DequantizeLinear", ["q", "s", "z"], ["d"]),
+             node("DequantizeLinear", ["w", "s"], ["v"]), node("ConvTranspose", ["d", "v"], ["t"], strides=[2, 2]),
+             node("QuantizeLinear", ["t", "s", "z"], ["p"]), node("DequantizeLinear", ["p", "s", "z"], ["y"])]
+    return model(nodes, (info("x", FLOAT, [1, 1, 3, 3]),), ("y",),
+                 [weights, tensor("s", 0.1), tensor("z", 3, np.uint8)])
+
+
 # Files of at most about 1 KB.
 SMALL_CASES = {
     "huge ConstantOfShape": lambda: huge("ConstantOfShape", [2**15, 2**15]),
@@ -262,6 +272,8 @@ SMALL_CASES = {
         [function("F0", [call("F1", "a", "b")]), function("F1", [call("F0", "a", "b")])]),
     "regular expression of doom": lambda: text_node("RegexFullMatch", pattern="(a*)*" * 10 + "b"),
     "nested regular expression": lambda: text_node("RegexFullMatch", pattern="(" * 400 + ")" * 400),
+    "packed weights of a quantised ConvTranspose": lambda: transposed_weights(22, 200, 4),
+    "float8 weights of a quantised ConvTranspose": lambda: transposed_weights(17, 200, 8),
     "counted regular expression": lambda: text_node("RegexFullMatch", pattern="(((a{999}){999}){999}){999}"),
 }
 

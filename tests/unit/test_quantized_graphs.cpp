@@ -45,6 +45,18 @@ struct QuantizedBuilder {
                 attrs({{"axis", int64_t{axis}}}));
   }
   Value* bias(int64_t count) { return b.random({count}); }
+
+  // Numbers of any type, which none of them takes for NaN.
+  Value* numbers(DType type, const Shape& shape) {
+    Ref<Tensor> values = Tensor::allocate(type, shape);
+    for (size_t i = 0; i < values->bytes(); ++i)
+      static_cast<uint8_t*>(values->mutableData())[i] = static_cast<uint8_t>(i * 37 + i / 7) & 0x77;
+    return b.graph->addConstant(values);
+  }
+  // With one scale for all.
+  Value* dequantized(DType type, const Shape& shape, float scale) {
+    return b.op("DequantizeLinear", {numbers(type, shape), b.scalar(scale)});
+  }
 };
 
 Attributes padded() { return attrs({{"pads", list({1, 1, 1, 1})}}); }
@@ -104,6 +116,9 @@ TEST(QuantizedGraphs, TransposedConvolutionsWorkOnIntegers) {
                                  {{2, 5}, {2, 3}, {0, 1, 1, 1}, {1, 0}},
                                  {{3}, {3}, {0, 0}, {0}},
                                  {{7}, {2}, {3, 3}, {1}},
+                                 {{5}, {2}, {0, 4}, {1}},
+                                 {{2}, {3}, {1, 0}, {2}},  // a phase without taps
+                                 {{2, 2}, {3, 2}, {1, 0, 0, 0}, {2, 0}},
                                  {{2, 3, 2}, {2, 1, 2}, {0, 1, 0, 0, 1, 0}, {0, 0, 0}}};
   for (const Geometry& geometry : geometries)
     for (const int axis : {1, -1})
@@ -129,18 +144,87 @@ TEST(QuantizedGraphs, TransposedConvolutionsWorkOnIntegers) {
       }
 }
 
+void expectTransposed(const std::function<void(QuantizedBuilder&)>& build, const Shape& shape, bool onIntegers) {
+  const std::string operators = run(build, {shape});
+  EXPECT_EQ(operators.find("QLinearConv") != std::string::npos, onIntegers) << operators;
+  EXPECT_EQ(operators.find("ConvTranspose") == std::string::npos, onIntegers) << operators;
+}
+
+Attributes doubling() { return attrs({{"strides", list({2, 2})}}); }
+
+// Scales, zero points and bias of each filter serve each phase.
+TEST(QuantizedGraphs, PhasesTakeParametersOfFilters) {
+  for (const DType type : {DType::UInt8, DType::Int8})
+    for (const int64_t filters : {1, 6})
+      for (const DType biasType : {DType::Int32, DType::Int8, DType::Int4})
+        for (const int64_t images : {0, 2}) {
+          const auto build = [&](QuantizedBuilder& q) {
+            const Attributes axis = attrs({{"axis", int64_t{1}}});
+            Value* w = q.b.op("DequantizeLinear",
+                              {q.numbers(type, {5, filters, 2, 2}), q.b.random({filters}, 0.001f, 0.003f),
+                               q.numbers(type, {filters})},
+                              axis);
+            Value* bias =
+                q.b.op("DequantizeLinear", {q.numbers(biasType, {filters}), q.b.random({filters}, 0.01f, 0.1f)},
+                       attrs({{"axis", int64_t{0}}}));
+            if (biasType == DType::Int32) bias = q.dequantized(biasType, {filters}, 1e-9f);
+            Value* x = q.input({q.b.symbol("N"), 5, 4, 3});
+            q.b.output(q.both(q.b.op("ConvTranspose", {x, w, bias}, doubling())));
+          };
+          expectTransposed(build, {images, 5, 4, 3}, true);
+        }
+}
+
+// One of the sizes of images may come at run time.
+TEST(QuantizedGraphs, TransposedConvolutionsOfUnknownSizes) {
+  for (const int unknown : {1, 2}) {
+    const auto build = [&](QuantizedBuilder& q) {
+      Value* x = q.input({q.b.symbol("N"), 5, unknown == 2 ? q.b.symbol("H") : Dim(4), q.b.symbol("W")});
+      q.b.output(q.both(q.b.op("ConvTranspose", {x, q.weights({5, 6, 2, 2}, 1)}, doubling())));
+    };
+    for (const int64_t images : {0, 2}) expectTransposed(build, {images, 5, 4, 3}, unknown == 1);
+  }
+}
+
 // Those whose output is not as many times as large, or of which most products would be with zeros, stay as they are.
 TEST(QuantizedGraphs, OtherTransposedConvolutionsStay) {
   const Attributes others[] = {
       attrs({{"strides", list({2, 2})}}),
       attrs({{"strides", list({9, 9})}, {"pads", list({0, 0, 0, 0})}, {"output_padding", list({6, 6})}}),
-      attrs({{"strides", list({1, 1})}, {"dilations", list({2, 2})}, {"pads", list({1, 1, 1, 1})}})};
+      attrs({{"strides", list({1, 1})}, {"dilations", list({2, 2})}, {"pads", list({1, 1, 1, 1})}}),
+      attrs({{"strides", list({3, 3})}, {"output_shape", list({12, 15})}}),
+      attrs({{"strides", list({3, 3})}, {"auto_pad", std::string("SAME_UPPER")}})};
   for (const Attributes& attributes : others) {
     const auto build = [&](QuantizedBuilder& q) {
       q.b.output(q.both(q.b.op("ConvTranspose", {q.input({1, 5, 4, 5}), q.weights({5, 6, 3, 3}, -1)}, attributes)));
     };
-    EXPECT_NE(run(build, {{1, 5, 4, 5}}).find("ConvTranspose"), std::string::npos);
+    expectTransposed(build, {1, 5, 4, 5}, false);
   }
+  const auto grouped = [](QuantizedBuilder& q) {
+    Attributes attributes = doubling();
+    attributes.set("group", int64_t{2});
+    q.b.output(q.both(q.b.op("ConvTranspose", {q.input({1, 4, 4, 5}), q.weights({4, 3, 2, 2}, 1)}, attributes)));
+  };
+  expectTransposed(grouped, {1, 4, 4, 5}, false);
+}
+
+// Filters of other types than bytes, and a bias that sums of integers cannot hold.
+TEST(QuantizedGraphs, TransposedConvolutionsOfOtherNumbersStay) {
+  for (const DType type : {DType::Int4, DType::UInt4, DType::Float8E4M3FN, DType::Float8E5M2, DType::Int16})
+    for (const int64_t filters : {1, 6}) {
+      // The number of elements is odd or even.
+      const Shape shape{5, filters, 3, 3};
+      const auto build = [&](QuantizedBuilder& q) {
+        Value* w = q.dequantized(type, shape, 1e-3f);
+        q.b.output(q.both(q.b.op("ConvTranspose", {q.input({1, 5, 4, 3}), w}, attrs({{"strides", list({3, 3})}}))));
+      };
+      expectTransposed(build, {1, 5, 4, 3}, false);
+    }
+  const auto large = [](QuantizedBuilder& q) {
+    Value* bias = q.b.random({6}, 1e6f, 2e6f);
+    q.b.output(q.both(q.b.op("ConvTranspose", {q.input({1, 5, 4, 3}), q.weights({5, 6, 2, 2}, 1), bias}, doubling())));
+  };
+  expectTransposed(large, {1, 5, 4, 3}, false);
 }
 
 TEST(QuantizedGraphs, GroupsOfFourFiltersWorkOnChannelsLast) {

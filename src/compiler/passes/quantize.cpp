@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Operators between DequantizeLinear and QuantizeLinear become operators on 8-bit integers.
 #include <algorithm>
-#include <cmath>
 
 #include "compiler/passes.h"
 #include "compiler/passes/quantized.h"
 #include "graph/readers/matrix.h"
-#include "graph/readers/quantization.h"
 #include "graph/readers/resize.h"
 #include "graph/readers/windows.h"
 
@@ -14,111 +12,10 @@ namespace max {
 
 namespace {
 
-// Constant weights in 8 bits, with scales and zero points for all or for each filter.
-struct QuantizedWeights {
-  Ref<Tensor> values;
-  Value *scale = nullptr, *zero = nullptr;
-  int64_t filters = 0;
-};
-
-std::optional<QuantizedWeights> weightsOf(Rewriter& rewriter, const Value* value, int filterAxis) {
-  const Node* node = producer(value, "DequantizeLinear");
-  if (!node || value->type.dtype != DType::Float32 || !node->input(0)->constant) return std::nullopt;
-  const Tensor& values = *node->input(0)->constant;
-  const bool isByte = values.dtype() == DType::Int8 || values.dtype() == DType::UInt8;
-  if (!isByte || values.count() == 0 || values.shape().rank() <= filterAxis) return std::nullopt;
-  const Value *scale = node->input(1), *zero = node->input(2);
-  if (!scale->constant || scale->constant->dtype() != DType::Float32 || (zero && !zero->constant)) return std::nullopt;
-  const readers::Quantization reader(node->attributes);
-  const int64_t filters = values.shape()[filterAxis], count = scale->constant->count();
-  const bool isPerFilter =
-      scale->constant->shape().rank() == 1 && count == filters && reader.axis(values.shape().rank()) == filterAxis;
-  if (reader.block != 0 || (count != 1 && !isPerFilter)) return std::nullopt;
-  Value* zeros = zero ? node->input(2) : rewriter.scalar(values.dtype(), 0);
-  return QuantizedWeights{node->input(0)->constant, node->input(1), zeros, filters};
-}
-
-// The bias of each filter as a number; NULL = zeros. Nullopt if it is not known.
-std::optional<std::vector<double>> biasOf(const Value* value, int64_t filters) {
-  std::vector<double> result(static_cast<size_t>(filters), 0.0);
-  if (!value) return result;
-  const Node* node = producer(value, "DequantizeLinear");
-  const Value* numbers = node ? node->input(0) : value;
-  if (!numbers->constant || value->type.dtype != DType::Float32) return std::nullopt;
-  const Tensor& tensor = *numbers->constant;
-  const auto parameter = [&](size_t input) { return node ? node->input(input) : nullptr; };
-  const Value *scale = parameter(1), *zero = parameter(2);
-  const auto fits = [&](const Value* each) {
-    return !each || (each->constant && (each->constant->count() == 1 || each->constant->count() == filters));
-  };
-  if (tensor.count() != filters || !fits(scale) || !fits(zero)) return std::nullopt;
-  if (tensor.shape().rank() == 0 || tensor.shape().back() != filters) return std::nullopt;
-  const auto at = [](const Value* each, int64_t i, double fallback) {
-    return each ? elementOf(*each->constant, each->constant->count() == 1 ? 0 : i) : fallback;
-  };
-  for (int64_t i = 0; i < filters; ++i)
-    result[static_cast<size_t>(i)] = (elementOf(tensor, i) - at(zero, i, 0)) * at(scale, i, 1);
-  return result;
-}
-
-// In units of the product's sums, which are far finer than those of its result.
-Value* integerBias(Rewriter& rewriter, const std::vector<double>& bias, const QuantizedValue& x, const Value* scale) {
-  constexpr double kMost = INT32_MAX;
-  Ref<Tensor> result = Tensor::allocate(DType::Int32, {static_cast<int64_t>(bias.size())});
-  auto* numbers = static_cast<int32_t*>(result->mutableData());
-  for (size_t i = 0; i < bias.size(); ++i) {
-    const double unit =
-        x.scaleNumber() * elementOf(*scale->constant, scale->constant->count() == 1 ? 0 : static_cast<int64_t>(i));
-    const double number = std::nearbyint(bias[i] / unit);
-    if (!(std::fabs(number) <= kMost)) return nullptr;
-    numbers[i] = static_cast<int32_t>(number);
-  }
-  return rewriter.constant(std::move(result));
-}
-
-// A product whose operands are dequantised and whose result is only read by a QuantizeLinear, maybe after a clamp.
-struct Product {
-  const Node* node;
-  QuantizedValue x, y;
-  QuantizedWeights w;
-  ClampedInput clamped;
-  Value* bias;
-};
-
-std::optional<Product> productOf(Rewriter& rewriter, const Node& quantize, std::string_view op, int filterAxis) {
-  const auto y = quantized(quantize);
-  const auto clamped = y ? clampedInput(quantize) : std::nullopt;
-  const Node* node = clamped ? producer(clamped->value, op) : nullptr;
-  if (!node || !hasSingleUse(clamped->value)) return std::nullopt;
-  const auto x = dequantized(node->input(0));
-  auto w = x ? weightsOf(rewriter, node->input(1), filterAxis) : std::nullopt;
-  const auto bias = w ? biasOf(node->input(2), w->filters) : std::nullopt;
-  if (!bias) return std::nullopt;
-  Value* integers = nullptr;
-  if (node->input(2) && !(integers = integerBias(rewriter, *bias, *x, w->scale))) return std::nullopt;
-  return Product{node, *x, *y, std::move(*w), *clamped, integers};
-}
-
-std::vector<Value*> inputsOf(Rewriter& rewriter, const Product& product, Value* weights) {
-  const QuantizedValue &x = product.x, &y = product.y;
-  std::vector<Value*> inputs{x.value,        x.scale, zeroOf(rewriter, x), weights, product.w.scale,
-                             product.w.zero, y.scale, zeroOf(rewriter, y)};
-  if (product.bias) inputs.push_back(product.bias);
-  return inputs;
-}
-
 bool lowerConv(Rewriter& rewriter, Node& node) {
-  const auto product = productOf(rewriter, node, "Conv", 0);
+  const auto product = quantizedProduct(rewriter, node, "Conv", 0);
   if (!product) return false;
-  const DType dtype = product->y.dtype();
-  Node* conv = rewriter.add("", "QLinearConv", inputsOf(rewriter, *product, rewriter.constant(product->w.values)),
-                            product->node->attributes, {product->node, &node});
-  Value* result = conv->output();
-  if (product->clamped.limits(dtype)) {
-    Value* low = rewriter.scalar(dtype, static_cast<double>(product->clamped.low));
-    Value* high = rewriter.scalar(dtype, static_cast<double>(product->clamped.high));
-    result = rewriter.add("", "Clip", {result, low, high}, {}, {&node})->output();
-  }
+  Value* result = integerConv(rewriter, *product, product->node->attributes, node);
   return sameType(result, node.output()) && rewriter.replace(&node, result);
 }
 
@@ -137,7 +34,7 @@ Value* filtersOf(Rewriter& rewriter, const Node* node, const Tensor& matrix, boo
 // A product with a constant matrix is a convolution with one tap, without spatial axes or with the rows as such.
 bool lowerProduct(Rewriter& rewriter, Node& node, std::string_view op, bool isTransposed) {
   constexpr int kMostRank = 5;
-  const auto product = productOf(rewriter, node, op, isTransposed ? 0 : 1);
+  const auto product = quantizedProduct(rewriter, node, op, isTransposed ? 0 : 1);
   if (!product || product->w.values->shape().rank() != 2 || !isRanked(product->x.value)) return false;
   const int rank = rankOf(product->x.value);
   if (rank < 2 || rank > kMostRank) return false;
@@ -145,7 +42,7 @@ bool lowerProduct(Rewriter& rewriter, Node& node, std::string_view op, bool isTr
   Attributes attributes;
   attributes.set("low", product->clamped.low);
   attributes.set("high", product->clamped.high);
-  Node* conv = rewriter.add(kMaxDomain, "QLinearConv", inputsOf(rewriter, *product, weights), std::move(attributes),
+  Node* conv = rewriter.add(kMaxDomain, "QLinearConv", convInputs(rewriter, *product, weights), std::move(attributes),
                             {product->node, &node});
   return sameType(conv->output(), node.output()) && rewriter.replace(&node, conv->output());
 }
@@ -321,8 +218,8 @@ bool finishSums(Rewriter& rewriter, Node& node, Value* sums, const QuantizedValu
 // Products whose results stay real numbers.
 bool lowerRealConv(Rewriter& rewriter, Node& node) {
   const auto x = dequantized(node.input(0));
-  const auto w = x ? weightsOf(rewriter, node.input(1), 0) : std::nullopt;
-  const auto bias = w ? biasOf(node.input(2), w->filters) : std::nullopt;
+  const auto w = x ? quantizedWeights(rewriter, node.input(1), 0) : std::nullopt;
+  const auto bias = w ? quantizedBias(node.input(2), w->filters) : std::nullopt;
   if (!bias || readers::readGroups(node.attributes) != 1 || w->values->shape().rank() < 3) return false;
   Node* conv = rewriter.add("", "ConvInteger", {x->value, rewriter.constant(w->values), zeroOf(rewriter, *x), w->zero},
                             node.attributes, {&node});
@@ -332,8 +229,8 @@ bool lowerRealConv(Rewriter& rewriter, Node& node) {
 
 bool lowerRealProduct(Rewriter& rewriter, Node& node, bool isTransposed, Value* addend) {
   const auto x = dequantized(node.input(0));
-  const auto w = x ? weightsOf(rewriter, node.input(1), isTransposed ? 0 : 1) : std::nullopt;
-  const auto bias = w ? biasOf(addend, w->filters) : std::nullopt;
+  const auto w = x ? quantizedWeights(rewriter, node.input(1), isTransposed ? 0 : 1) : std::nullopt;
+  const auto bias = w ? quantizedBias(addend, w->filters) : std::nullopt;
   if (!bias || w->values->shape().rank() != 2) return false;
   Value* matrix = filtersOf(rewriter, &node, *w->values, !isTransposed, 2);
   Node* product = rewriter.add("", "MatMulInteger", {x->value, matrix, zeroOf(rewriter, *x), w->zero}, {}, {&node});

@@ -6,7 +6,6 @@
 #include <numeric>
 
 #include "compiler/passes/quantized.h"
-#include "graph/readers/quantization.h"
 #include "graph/readers/windows.h"
 
 namespace max {
@@ -57,20 +56,23 @@ int64_t productOf(const std::vector<PhasedAxis>& axes) {
 int64_t strideOf(const PhasedAxis& axis) { return axis.stride; }
 int64_t widthOf(const PhasedAxis& axis) { return axis.width(); }
 
-// The elements of a vector again for each phase; a single one, and none, serve all.
-Ref<Tensor> repeated(const Tensor& tensor, int64_t times) {
+// The elements of a vector of whole bytes, again for each phase.
+Value* repeated(Rewriter& rewriter, const Value* value, int64_t times) {
+  const Tensor& tensor = *value->constant;
   Ref<Tensor> result = Tensor::allocate(tensor.dtype(), {times * tensor.count()});
   for (int64_t i = 0; i < times; ++i)
     std::memcpy(static_cast<std::byte*>(result->mutableData()) + static_cast<size_t>(i) * tensor.bytes(), tensor.data(),
                 tensor.bytes());
-  return result;
+  return rewriter.constant(std::move(result));
 }
-Value* repeated(Rewriter& rewriter, Value* value, int64_t times) {
-  return !value || value->constant->count() == 1 ? value : rewriter.constant(repeated(*value->constant, times));
+
+// A scale or zero point; a single one serves all filters.
+Value* repeatedParameter(Rewriter& rewriter, Value* value, int64_t times) {
+  return value->constant->count() == 1 ? value : repeated(rewriter, value, times);
 }
 
 // [channels, filters, taps..] to [phases * filters, channels, taps of the Conv..]; taps that a phase lacks mean zero.
-Ref<Tensor> phasedFilters(const Tensor& weights, const Tensor* zeros, const std::vector<PhasedAxis>& axes) {
+Ref<Tensor> phasedFilters(const Tensor& weights, const Tensor& zeros, const std::vector<PhasedAxis>& axes) {
   const int64_t channels = weights.shape()[0], filters = weights.shape()[1];
   const int64_t taps = weights.shape().product(2, weights.shape().rank());
   const int64_t phases = productOf<strideOf>(axes), width = productOf<widthOf>(axes);
@@ -79,7 +81,7 @@ Ref<Tensor> phasedFilters(const Tensor& weights, const Tensor* zeros, const std:
   Ref<Tensor> result = Tensor::allocate(weights.dtype(), shape);
   auto* to = static_cast<uint8_t*>(result->mutableData());
   for (int64_t i = 0; i < phases * filters; ++i) {
-    const int64_t zero = zeros ? static_cast<int64_t>(elementOf(*zeros, zeros->count() == 1 ? 0 : i % filters)) : 0;
+    const double zero = elementOf(zeros, zeros.count() == 1 ? 0 : i % filters);
     std::memset(to + i * channels * width, static_cast<int>(zero), static_cast<size_t>(channels * width));
   }
   for (int64_t tap = 0; tap < taps; ++tap) {
@@ -99,99 +101,82 @@ Ref<Tensor> phasedFilters(const Tensor& weights, const Tensor* zeros, const std:
   return result;
 }
 
-// A DequantizeLinear of constants, with one scale and zero point or one for each element of an axis.
-Node* dequantizedConstant(const Value* value, int axis) {
-  Node* node = producer(value, "DequantizeLinear");
-  if (!node || !node->input(0)->constant || node->input(0)->constant->count() == 0) return nullptr;
-  const Shape& shape = node->input(0)->constant->shape();
-  const readers::Quantization reader(node->attributes);
-  for (const Value* each : {node->input(1), node->input(2)}) {
-    if (!each) continue;
-    if (!each->constant) return nullptr;
-    const bool isVector =
-        each->constant->shape().rank() == 1 && (shape.rank() == 1 || reader.axis(shape.rank()) == axis);
-    if (each->constant->count() != 1 && !(isVector && axis < shape.rank() && each->constant->count() == shape[axis]))
-      return nullptr;
+// [N, phases * filters, in..] to [N, filters, out..], by way of channels last.
+struct Interleaving {
+  std::vector<int64_t> toLast{0}, interleaved{0};
+  SymbolicShape from, split, joined;
+
+  // The shapes of the input and of the result.
+  Interleaving(const SymbolicShape& in, const SymbolicShape& out, const std::vector<PhasedAxis>& axes)
+      : from{in[0], Dim(productOf<strideOf>(axes)) * out[1]}, split{in[0]}, joined{out[0]} {
+    const auto count = static_cast<int64_t>(axes.size());
+    for (int64_t i = 0; i < count; ++i) {
+      toLast.push_back(2 + i);
+      interleaved.insert(interleaved.end(), {1 + i, 1 + count + i});
+      const Dim& size = in[static_cast<size_t>(2 + i)];
+      from.push_back(size);
+      split.push_back(size);
+      joined.push_back(out[static_cast<size_t>(2 + i)]);
+    }
+    toLast.push_back(1);
+    interleaved.push_back(1 + 2 * count);
+    for (const PhasedAxis& axis : axes) split.emplace_back(axis.stride);
+    split.push_back(out[1]);
+    joined.push_back(out[1]);
   }
-  return reader.block == 0 ? node : nullptr;
-}
-
-Value* dequantizedAgain(Rewriter& rewriter, const Node& node, Ref<Tensor> values, int64_t times) {
-  Attributes attributes = node.attributes;
-  attributes.set("axis", int64_t{0});
-  return rewriter
-      .add("", node.op(),
-           {rewriter.constant(std::move(values)), repeated(rewriter, node.input(1), times),
-            repeated(rewriter, node.input(2), times)},
-           std::move(attributes), {&node})
-      ->output();
-}
-
-// Known numbers of filters, which may be dequantised; NULL if they are not known.
-Value* repeatedBias(Rewriter& rewriter, Value* bias, int64_t times) {
-  if (bias->constant) return rewriter.constant(repeated(*bias->constant, times));
-  const Node* node = dequantizedConstant(bias, 0);
-  return node ? dequantizedAgain(rewriter, *node, repeated(*node->input(0)->constant, times), times) : nullptr;
-}
-
-// [N, phases * filters, in..] to [N, filters, out..]. `dims`: of the result.
-Value* inPlace(Rewriter& rewriter, Value* value, const std::vector<PhasedAxis>& axes, const SymbolicShape& dims,
-               const Node* origin) {
-  const size_t count = axes.size();
-  std::vector<int64_t> toLast(count + 2), interleaved{0};
-  std::iota(toLast.begin() + 1, toLast.end(), 2);
-  toLast.back() = 1;
-  const SymbolicShape& from = value->type.dims;
-  SymbolicShape split{from[0]}, joined{dims[0]};
-  for (size_t i = 0; i < count; ++i) {
-    split.push_back(from[i + 2]);
-    joined.push_back(dims[i + 2]);
-    interleaved.push_back(static_cast<int64_t>(1 + i));
-    interleaved.push_back(static_cast<int64_t>(1 + count + i));
+  // Whether views can have the shapes.
+  bool isPossible() const {
+    return reshapeTarget(permuted(from, toLast), split) && reshapeTarget(permuted(split, interleaved), joined);
   }
-  for (const PhasedAxis& axis : axes) split.emplace_back(axis.stride);
-  split.push_back(dims[1]);
-  joined.push_back(dims[1]);
-  interleaved.push_back(static_cast<int64_t>(1 + 2 * count));
-  Value* result = rewriter.reshape(rewriter.transpose(value, toLast, origin), split, origin);
-  if (result) result = rewriter.reshape(rewriter.transpose(result, interleaved, origin), joined, origin);
-  return result ? rewriter.transpose(result, inverse(toLast), origin) : nullptr;
-}
+  Value* add(Rewriter& rewriter, Value* value, const Node* origin) const {
+    Value* result = rewriter.reshape(rewriter.transpose(value, toLast, origin), split, origin);
+    if (result) result = rewriter.reshape(rewriter.transpose(result, interleaved, origin), joined, origin);
+    return result ? rewriter.transpose(result, inverse(toLast), origin) : nullptr;
+  }
 
-}  // namespace
+ private:
+  static SymbolicShape permuted(const SymbolicShape& shape, const std::vector<int64_t>& perm) {
+    SymbolicShape result;
+    for (const int64_t axis : perm) result.push_back(shape[static_cast<size_t>(axis)]);
+    return result;
+  }
+};
 
-bool splitTransposedConv(Rewriter& rewriter, Node& quantize) {
-  const auto clamped = clampedInput(quantize);
-  const Node* node = clamped ? producer(clamped->value, "ConvTranspose") : nullptr;
-  if (!node || !hasSingleUse(clamped->value) || !isRanked(node->input(0)) || !dequantized(node->input(0))) return false;
-  const Node* weights = dequantizedConstant(node->input(1), 1);
-  if (!weights || sizeOf(weights->input(0)->type.dtype) != 1) return false;
-  const Tensor& values = *weights->input(0)->constant;
-  const std::vector<PhasedAxis> axes = phasedAxes(*node, values.shape());
-  if (axes.empty()) return false;
-  const int64_t phases = productOf<strideOf>(axes);
-  const Tensor* zeros = weights->input(2) ? weights->input(2)->constant.get() : nullptr;
-  std::vector<Value*> inputs{node->input(0),
-                             dequantizedAgain(rewriter, *weights, phasedFilters(values, zeros, axes), phases)};
-  if (node->input(2)) inputs.push_back(repeatedBias(rewriter, node->input(2), phases));
-  if (!inputs.back()) return false;
+Attributes paddedAttributes(const std::vector<PhasedAxis>& axes) {
   std::vector<int64_t> pads;
   for (const PhasedAxis& axis : axes) pads.push_back(-axis.first());
   for (const PhasedAxis& axis : axes) pads.push_back(axis.last());
   Attributes attributes;
   attributes.set("pads", std::move(pads));
-  Value* result = rewriter.add("", "Conv", std::move(inputs), std::move(attributes), {node})->output();
-  if (const Node* clamp = clamped->clamp) {
-    std::vector<Value*> bounds = clamp->inputs;
-    bounds[0] = result;
-    result = rewriter.add("", clamp->op(), std::move(bounds), clamp->attributes, {clamp})->output();
+  return attributes;
+}
+
+}  // namespace
+
+// All is checked before the filters are made, which may be large.
+bool splitTransposedConv(Rewriter& rewriter, Node& quantize) {
+  auto product = quantizedProduct(rewriter, quantize, "ConvTranspose", 1);
+  if (!product || !isRanked(product->x.value) || !isRanked(quantize.output())) return false;
+  QuantizedWeights& w = product->w;
+  const std::vector<PhasedAxis> axes = phasedAxes(*product->node, w.values->shape());
+  const SymbolicShape &in = product->x.value->type.dims, &out = quantize.output()->type.dims;
+  if (axes.empty() || in.size() != axes.size() + 2 || out.size() != in.size() || !out[1].is(w.filters)) return false;
+  const Interleaving places(in, out, axes);
+  if (!places.isPossible()) return false;
+  const int64_t phases = productOf<strideOf>(axes);
+  w.values = phasedFilters(*w.values, *w.zero->constant, axes);
+  w.scale = repeatedParameter(rewriter, w.scale, phases);
+  w.zero = repeatedParameter(rewriter, w.zero, phases);
+  if (product->bias) product->bias = repeated(rewriter, product->bias, phases);
+  Value* conv = integerConv(rewriter, *product, paddedAttributes(axes), quantize);
+  Value* result = conv;
+  if (conv->type.dims == places.from) {
+    result = places.add(rewriter, conv, &quantize);
+    if (!result) return false;  // and nothing is left of it
+    if (sameType(result, quantize.output())) return rewriter.replace(&quantize, result);
   }
-  result =
-      rewriter.add("", quantize.op(), {result, quantize.input(1), quantize.input(2)}, quantize.attributes, {&quantize})
-          ->output();
-  if (!isRanked(result) || !isRanked(quantize.output())) return false;
-  result = inPlace(rewriter, result, axes, quantize.output()->type.dims, &quantize);
-  return result && sameType(result, quantize.output()) && rewriter.replace(&quantize, result);
+  rewriter.retire(result->producer);
+  return false;
 }
 
 }  // namespace max

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
+#include <vector>
 
 #include "compiler/rewrite.h"
 
@@ -37,6 +39,32 @@ struct ClampedInput {
   bool limits(DType dtype) const;
 };
 std::optional<ClampedInput> clampedInput(const Node& quantize);
+
+// Constant weights in 8 bits, with scales and zero points for all or for each filter.
+struct QuantizedWeights {
+  Ref<Tensor> values;
+  Value *scale = nullptr, *zero = nullptr;
+  int64_t filters = 0;
+};
+std::optional<QuantizedWeights> quantizedWeights(Rewriter& rewriter, const Value* value, int filterAxis);
+// The bias of each filter as a number; NULL = zeros. Nullopt if it is not known.
+std::optional<std::vector<double>> quantizedBias(const Value* value, int64_t filters);
+
+// A product whose operands are dequantised and whose result is only read by a QuantizeLinear, maybe after a clamp.
+struct QuantizedProduct {
+  const Node* node;
+  QuantizedValue x, y;
+  QuantizedWeights w;
+  ClampedInput clamped;
+  Value* bias;  // integers in units of the sums; NULL = none
+};
+std::optional<QuantizedProduct> quantizedProduct(Rewriter& rewriter, const Node& quantize, std::string_view op,
+                                                 int filterAxis);
+// The inputs of a QLinearConv.
+std::vector<Value*> convInputs(Rewriter& rewriter, const QuantizedProduct& product, Value* weights);
+// A QLinearConv with these attributes and what its clamp leaves.
+Value* integerConv(Rewriter& rewriter, const QuantizedProduct& product, const Attributes& attributes,
+                   const Node& quantize);
 
 // A rule: quantised ConvTranspose to quantised Conv, whose bytes are then moved.
 bool splitTransposedConv(Rewriter& rewriter, Node& quantize);
