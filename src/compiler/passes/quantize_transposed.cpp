@@ -163,7 +163,11 @@ bool splitTransposedConv(Rewriter& rewriter, Node& quantize) {
   if (axes.empty() || in.size() != axes.size() + 2 || out.size() != in.size() || !out[1].is(w.filters)) return false;
   const Interleaving places(in, out, axes);
   if (!places.isPossible()) return false;
-  const int64_t phases = productOf<strideOf>(axes);
+  const int64_t phases = productOf<strideOf>(axes), width = productOf<widthOf>(axes);
+  const auto bytes = static_cast<size_t>(phases * width * w.values->shape()[0] * w.filters);
+  size_t& budget = rewriter.options().budget->folded;
+  if (bytes > budget) return false;
+  budget -= bytes;
   w.values = phasedFilters(*w.values, *w.zero->constant, axes);
   w.scale = repeatedParameter(rewriter, w.scale, phases);
   w.zero = repeatedParameter(rewriter, w.zero, phases);
