@@ -243,10 +243,10 @@ tidy_sources() {
   done
 }
 
-# run_tidy all|recent: clang-tidy with the checks of .clang-tidy; it can read neither GCC's precompiled headers nor all of
-# its flags.
+# run_tidy all|recent: clang-tidy with the checks of .clang-tidy; it can read neither GCC's precompiled headers nor the flags of
+# a release.
 run_tidy() {
-  cmake -S . -B build/tidy -G Ninja -DMAX_BUILD_TESTS=OFF -DMAX_KERNEL_TARGET=avx2
+  cmake -S . -B build/tidy -G Ninja -DCMAKE_BUILD_TYPE=Debug -DMAX_BUILD_TESTS=OFF -DMAX_KERNEL_TARGET=avx2
   cmake -DINCLUDE="$PWD/include" -DOUTPUT="$PWD/build/tidy/src/capi/field_ends.h" -P cmake/MaxFieldEnds.cmake
   tidy_sources "$1" | xargs -r -n 4 -P "$(nproc)" clang-tidy --quiet -p build/tidy \
     --extra-arg=-Wno-unknown-pragmas --extra-arg=-Wno-ignored-optimization-argument
