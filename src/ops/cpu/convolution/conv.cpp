@@ -597,6 +597,18 @@ bool ConvRows<T>::contains(const Spatial& at, size_t axis, int64_t tap) const {
   return position >= 0 && position < shape_.in[axis];
 }
 
+// function(tap, whether the input has its row, column in the kernel)
+template <class T>
+template <class Function>
+void ConvRows<T>::forEachTap(const Spatial& at, const Function& function) const {
+  int64_t tap = 0;
+  for (int64_t d = 0; d < shape_.kernel[0]; ++d)
+    for (int64_t h = 0; h < shape_.kernel[1]; ++h) {
+      const bool rowExists = contains(at, 0, d) && contains(at, 1, h);
+      for (int64_t w = 0; w < shape_.kernel[2]; ++w, ++tap) function(tap, rowExists, w);
+    }
+}
+
 // Such pixels. Some kernel rows may see nothing but the border.
 template <class T>
 void ConvRows<T>::fillRun(const Source& source, int64_t image, const Spatial& at, int64_t count, int tileRows,
@@ -616,15 +628,10 @@ void ConvRows<T>::fillRun(const Source& source, int64_t image, const Spatial& at
     }
     return;
   }
-  size_t next = 0;
-  for (int64_t d = 0; d < shape_.kernel[0]; ++d)
-    for (int64_t h = 0; h < shape_.kernel[1]; ++h) {
-      const bool exists = contains(at, 0, d) && contains(at, 1, h);
-      for (int64_t w = 0; w < shape_.kernel[2]; ++w, ++next, table += tileRows) {
-        const T* tap = exists ? source.x + (offset + offsets_[next]) : source.zeros;
-        for (int64_t i = 0; i < count; ++i, tap += exists ? step : 0) table[i] = tap;
-      }
-    }
+  forEachTap(at, [&](int64_t tap, bool rowExists, int64_t) {
+    const T* from = rowExists ? source.x + (offset + offsets_[static_cast<size_t>(tap)]) : source.zeros;
+    for (int64_t i = 0; i < count; ++i, from += rowExists ? step : 0) table[tap * tileRows + i] = from;
+  });
 }
 
 // The same for a number of pixels that the compiler knows.
@@ -642,13 +649,10 @@ template <class T>
 void ConvRows<T>::fillPixel(const Source& source, int64_t image, const Spatial& at, int tileRows,
                             const T** table) const {
   const int64_t offset = offsetOf(image, at);
-  size_t tap = 0;
-  for (int64_t d = 0; d < shape_.kernel[0]; ++d)
-    for (int64_t h = 0; h < shape_.kernel[1]; ++h) {
-      const bool rowExists = contains(at, 0, d) && contains(at, 1, h);
-      for (int64_t w = 0; w < shape_.kernel[2]; ++w, ++tap, table += tileRows)
-        *table = rowExists && contains(at, 2, w) ? source.x + (offset + offsets_[tap]) : source.zeros;
-    }
+  forEachTap(at, [&](int64_t tap, bool rowExists, int64_t column) {
+    const bool exists = rowExists && contains(at, 2, column);
+    table[tap * tileRows] = exists ? source.x + (offset + offsets_[static_cast<size_t>(tap)]) : source.zeros;
+  });
 }
 
 template class ConvRows<float>;

@@ -36,6 +36,8 @@ class ConvRows {
   int64_t offsetOf(int64_t image, const Spatial& at) const;
   int64_t insideRun(int64_t column) const;
   bool contains(const Spatial& at, size_t axis, int64_t tap) const;
+  template <class Function>
+  void forEachTap(const Spatial& at, const Function& function) const;
   void fillRun(const Source& source, int64_t image, const Spatial& at, int64_t count, int tileRows,
                const T** table) const;
   void fillWholeTiles(const T* from, int64_t step, const T** table) const;

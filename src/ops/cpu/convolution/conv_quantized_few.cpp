@@ -26,7 +26,7 @@ class FewFilters final : public Prepared {
     const Shape& shape = weights.shape();
     const int64_t filters = shape[0], channels = shape[1], taps = shape.product(2, shape.rank());
     const int64_t width = shape.back(), depth = width * channels, rows = taps / width;
-    const int64_t vectors = (depth + kVectorBytes - 1) / kVectorBytes;
+    const int64_t vectors = ceilDiv(depth, kVectorBytes);
     values_ = Tensor::allocate(DType::Int8, {rows * vectors * filters * kVectorBytes});
     auto* values = static_cast<int8_t*>(values_->mutableData());
     std::fill_n(values, values_->count(), int8_t{0});
@@ -63,9 +63,9 @@ class QuantizedFew final : public OpKernel {
         filters_(std::move(filters)),
         rows_(shape.kernel[0] * shape.kernel[1]),
         depth_(shape.kernel[2] * shape.channels),
-        segments_((shape.out[2] + kSegmentPixels - 1) / kSegmentPixels) {
+        segments_(ceilDiv(shape.out[2], kSegmentPixels)) {
     const int64_t stride = shape.stride[2];
-    inside_.begin = (shape.before[2] + stride - 1) / stride;
+    inside_.begin = ceilDiv(shape.before[2], stride);
     const int64_t last = shape.in[2] - shape.kernel[2] + shape.before[2];
     inside_.end = std::max(inside_.begin, last < 0 ? 0 : last / stride + 1);
     placeScratch(std::max(request.lanes, 1));

@@ -333,11 +333,12 @@ void packRows(const IntegerGemmTable& table, const IntegerRows& a, bool withSums
   packed.words = stays ? static_cast<const uint8_t*>(a.data) : packed.copies;
   if (stays && !withSums && !packed.hasFactors) return;
   const int64_t each = stays && !withSums ? 1 : std::max<int64_t>(depth, 1);
-  parallelFor(lanes, a.rows, std::max<int64_t>(1, kPackedBytes / each), [&](int64_t begin, int64_t end, int) {
+  const int64_t rowsAtOnce = std::max<int64_t>(1, kPackedBytes / each);
+  parallelFor(lanes, a.rows, rowsAtOnce, [&](int64_t begin, int64_t end, int) {
     const int32_t shift = shiftOfA(a.isSigned), first = -(a.zeros[begin] + shift);
     WorkCounter work;
     for (int64_t row = begin, some; row < end; row += some, work.pass(some * each)) {
-      some = std::min(end - row, std::max<int64_t>(1, kPackedBytes / each));
+      some = std::min(end - row, rowsAtOnce);
       for (int64_t i = row; packed.hasFactors && i < row + some; ++i)
         packed.factors[i] = a.zeros.count == 1 ? first : -(a.zeros[i] + shift);
       const auto* from = static_cast<const uint8_t*>(a.data) + row * depth;

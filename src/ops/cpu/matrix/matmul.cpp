@@ -192,25 +192,21 @@ void MatMulOp::run(const OpContext& context) const {
     float* scratchB = reinterpret_cast<float*>(context.scratch + bAt_);
     if (right_ == RightSide::PackAtRun) packB(context, scratchB);
     if (right_ == RightSide::InPlace) packTails(context, scratchB);
-    // Member by member: a list in braces would clear all of it first, for as long as a small product takes.
-    GemmOperands operands;
-    operands.a = transposedA(context);
-    operands.lda = rowStride();
-    operands.b = right_ == RightSide::Packed      ? packed_->data()
-                 : right_ == RightSide::PackAtRun ? scratchB
-                                                  : context.in<float>(1);
-    if (right_ == RightSide::InPlace) operands.ldb = shape_.columns;
-    operands.bTail = scratchB;
-    operands.ldc = operands.ldr = shape_.columns;
-    operands.bias = optional(context, options_.bias);
-    if (writesNarrow_)
-      operands.narrowC = context.out<uint16_t>();
-    else
-      operands.c = context.out<float>();
-    if (addsNarrow_)
-      operands.narrowResidual = context.in<uint16_t>(static_cast<size_t>(options_.residual));
-    else
-      operands.residual = optional(context, options_.residual);
+    const auto residual = static_cast<size_t>(options_.residual);
+    const GemmOperands operands{.a = transposedA(context),
+                                .lda = rowStride(),
+                                .b = right_ == RightSide::Packed      ? packed_->data()
+                                     : right_ == RightSide::PackAtRun ? scratchB
+                                                                      : context.in<float>(1),
+                                .ldb = right_ == RightSide::InPlace ? shape_.columns : 0,
+                                .bTail = scratchB,
+                                .c = writesNarrow_ ? nullptr : context.out<float>(),
+                                .narrowC = writesNarrow_ ? context.out<uint16_t>() : nullptr,
+                                .ldc = shape_.columns,
+                                .bias = optional(context, options_.bias),
+                                .residual = addsNarrow_ ? nullptr : optional(context, options_.residual),
+                                .narrowResidual = addsNarrow_ ? context.in<uint16_t>(residual) : nullptr,
+                                .ldr = shape_.columns};
     gemm_.run(operands, context.scratch + gemmAt_, context.lanes);
   }
   if (options_.addend >= 0) addBroadcast(context);

@@ -116,10 +116,11 @@ class SoftmaxOp final : public OpKernel {
 template <class X, class Y>
 class QuantizedSoftmaxOp final : public OpKernel {
  public:
-  explicit QuantizedSoftmaxOp(const OpRequest& request) : lanes_(std::max(request.lanes, 1)) {
+  explicit QuantizedSoftmaxOp(const OpRequest& request) {
     const Shape& shape = request.inputs[0].shape;
     size_ = shape.back();
     lines_ = shape.product(0, shape.rank() - 1);
+    lanes_ = static_cast<int>(std::clamp<int64_t>(lines_, 1, std::max(request.lanes, 1)));  // each has memory
     together_ = std::clamp<int64_t>(kElementsTogether / std::max<int64_t>(size_, 1), 1, std::max<int64_t>(lines_, 1));
     laneBytes_ = alignUp(checkedMultiply(static_cast<size_t>(checkedMultiply(size_, together_)), sizeof(float)));
   }
@@ -129,7 +130,8 @@ class QuantizedSoftmaxOp final : public OpKernel {
     if (size_ == 0) return;
     const float scale = *context.in<float>(1), zero = static_cast<float>(*context.in<X>(2));
     const float resultScale = *context.in<float>(3), resultZero = static_cast<float>(*context.in<Y>(4));
-    context.parallelFor(lines_, grainOf(kElementsPerPart, {size_}), [&](int64_t begin, int64_t end, int lane) {
+    const int lanes = std::min(context.lanes, lanes_);
+    parallelFor(lanes, lines_, grainOf(kElementsPerPart, {size_}), [&](int64_t begin, int64_t end, int lane) {
       auto* lines = reinterpret_cast<float*>(context.scratch + static_cast<size_t>(lane) * laneBytes_);
       for (int64_t line = begin; line < end; line += together_) {
         const int64_t count = std::min(together_, end - line) * size_, at = line * size_;
@@ -165,7 +167,6 @@ std::unique_ptr<OpKernel> createQuantized(const OpRequest& request) {
 }
 
 bool accepts(const OpRequest& request) { return request.inputs[0].dtype == DType::Float32; }
-bool acceptsAll(const OpRequest&) { return true; }
 
 template <bool kLogarithm>
 std::unique_ptr<OpKernel> create(const OpRequest& request) {
@@ -174,7 +175,7 @@ std::unique_ptr<OpKernel> create(const OpRequest& request) {
 
 constexpr Implementation kSoftmax[] = {{"softmax", accepts, create<false>}};
 constexpr Implementation kLogSoftmax[] = {{"softmax", accepts, create<true>}};
-constexpr Implementation kQuantizedSoftmax[] = {{"softmax", acceptsAll, createQuantized}};
+constexpr Implementation kQuantizedSoftmax[] = {{"softmax", nullptr, createQuantized}};
 constexpr OpRow kRows[] = {
     {"", "Softmax", kSoftmax}, {"", "LogSoftmax", kLogSoftmax}, {kMaxDomain, "QLinearSoftmax", kQuantizedSoftmax}};
 
