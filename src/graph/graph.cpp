@@ -127,17 +127,34 @@ Graph::Graph(Graph& parent, std::string name)
   names_->charge.add(kGraphBytes + name_.size());
 }
 
-namespace {
-
-void removeUse(Value& value, const Node* node, size_t index) {
-  // From the end, for large lists that are removed in reverse order.
-  const auto use = std::find_if(value.uses.rbegin(), value.uses.rend(), [&](const Use& candidate) {
-    return candidate.node == node && candidate.index == static_cast<int>(index);
-  });
-  if (use != value.uses.rend()) value.uses.erase(std::next(use).base());
+void UseList::add(Use use) {
+  if (uses_.size() == uses_.capacity() && first_ > uses_.size() / 2) {
+    uses_.erase(uses_.begin(), uses_.begin() + static_cast<ptrdiff_t>(first_));
+    first_ = 0;
+  }
+  uses_.push_back(use);
 }
 
-}  // namespace
+void UseList::remove(const Node* node, size_t index) {
+  const auto isIt = [&](const Use& use) { return use.node == node && use.index == static_cast<int>(index); };
+  const auto front = uses_.begin() + static_cast<ptrdiff_t>(first_);
+  for (auto low = front, high = uses_.end(); low < high; ++low) {
+    if (isIt(*--high)) {
+      uses_.erase(high);
+      return;
+    }
+    if (isIt(*low)) {
+      std::move_backward(front, low, low + 1);
+      ++first_;
+      return;
+    }
+  }
+}
+
+void UseList::clear() {
+  uses_.clear();
+  first_ = 0;
+}
 
 // Outer values must not keep uses by destroyed nodes; uses of this graph's own values end with them. Subgraphs are
 // destroyed first, while those values exist.
@@ -145,7 +162,7 @@ Graph::~Graph() {
   for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
     const std::vector<Value*>& inputs = (*node)->inputs;
     for (size_t i = inputs.size(); i-- > 0;)
-      if (inputs[i] && inputs[i]->graph != this) removeUse(*inputs[i], node->get(), i);
+      if (inputs[i] && inputs[i]->graph != this) inputs[i]->uses.remove(node->get(), i);
     (*node)->attributes = Attributes();
   }
   nodes_.clear();
@@ -288,7 +305,7 @@ Value* Graph::findValue(std::string_view name) const {
 void Graph::attach(Node& node) {
   node.graph = this;
   for (size_t i = 0; i < node.inputs.size(); ++i)
-    if (node.inputs[i]) node.inputs[i]->uses.push_back({&node, static_cast<int>(i)});
+    if (node.inputs[i]) node.inputs[i]->uses.add({&node, static_cast<int>(i)});
   order_.push_back(&node);
 }
 
@@ -305,7 +322,7 @@ bool isUnused(const Node& node) {
 void Graph::detach(Node& node) {
   if (!node.graph) return;
   for (size_t i = node.inputs.size(); i-- > 0;)
-    if (node.inputs[i]) removeUse(*node.inputs[i], &node, i);
+    if (node.inputs[i]) node.inputs[i]->uses.remove(&node, i);
   node.inputs.clear();
   node.attributes = Attributes();
   node.prepared.reset();
@@ -317,16 +334,16 @@ void Graph::replaceInput(Node& node, size_t index, Value* value) {
   if (index >= node.inputs.size()) node.inputs.resize(index + 1, nullptr);
   Value*& input = node.inputs[index];
   if (input == value) return;
-  if (input) removeUse(*input, &node, index);
+  if (input) input->uses.remove(&node, index);
   input = value;
-  if (value) value->uses.push_back({&node, static_cast<int>(index)});
+  if (value) value->uses.add({&node, static_cast<int>(index)});
 }
 
 void Graph::replaceAllUses(Value* from, Value* to) {
   if (from == to) return;
   for (const Use& use : from->uses) {
     use.node->inputs[static_cast<size_t>(use.index)] = to;
-    to->uses.push_back(use);
+    to->uses.add(use);
   }
   from->uses.clear();
   if (from->graph != to->graph) return;

@@ -67,6 +67,25 @@ struct Use {
   int index;  // which input
 };
 
+// Uses in the order in which they were added. Passes take them away from either end, and a value may have tens of
+// thousands: both ends are searched at once, and what lies between is not moved.
+class UseList {
+ public:
+  const Use* begin() const { return uses_.data() + first_; }
+  const Use* end() const { return uses_.data() + uses_.size(); }
+  size_t size() const { return uses_.size() - first_; }
+  bool empty() const { return size() == 0; }
+  const Use& operator[](size_t index) const { return begin()[index]; }
+
+  void add(Use use);
+  void remove(const Node* node, size_t index);  // nothing if it is not there
+  void clear();
+
+ private:
+  std::vector<Use> uses_;
+  size_t first_ = 0;  // those before it are gone
+};
+
 // A constant's contents in an accelerator's memory. `device`: as Node::home.
 struct DeviceCopy {
   const RefCounted* device;
@@ -79,8 +98,8 @@ struct Value {
   TensorType type;
   Node* producer = nullptr;  // NULL for inputs, constants, weights
   int producerIndex = 0;
-  std::vector<Use> uses;  // by nodes, including those in subgraphs; graph outputs are not uses
-  Ref<Tensor> constant;   // contents, if known
+  UseList uses;          // by nodes, including those in subgraphs; graph outputs are not uses
+  Ref<Tensor> constant;  // contents, if known
   // Contents of a small integer tensor as dimensions ("[batch, -1, 768]"), if known symbolically.
   std::optional<std::vector<Dim>> elements;
   bool isInput = false;

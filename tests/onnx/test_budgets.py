@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Short files with large demands (budget_cases.py). Each is loaded and run in a separate process: with at most 1 GB and
-5 seconds of the processor for the load, and once more in a session with a memory limit, which is never passed.
+10 seconds of the processor, at the machine's pace, for the load, and once more in a session with a memory limit, which is
+never passed.
 
 `test_budgets.py FILTER` runs the cases whose names contain FILTER and prints what became of them."""
 
@@ -19,12 +20,13 @@ try:
     import numpy as np
     import budget_cases
     import library
+    import pace
     from test_hostile import inputs_of
 except ImportError:
     budget_cases = None
 
 MEGABYTE = 1 << 20
-SECONDS, PATIENCE = 5, 300  # of the processor to load; of the clock until a case counts as hung
+SECONDS, PATIENCE = 10, 300  # of the processor to load of the clock until a case counts as hung
 MEMORY, LIMIT = 1024 * MEGABYTE, 128 * MEGABYTE
 SLACK = 24 * MEGABYTE  # of a process whose heap has holes
 DEADLINE = 1.0
@@ -90,7 +92,7 @@ def problems_of(name, case):
             continue
         outcome, seconds, size = result
         reports.append(f"{what}: {seconds:.2f} s, {size // MEGABYTE} MB, {outcome[:240]}")
-        if seconds > SECONDS or size > most or outcome.startswith("!") or "\n" in outcome:
+        if pace.is_longer(seconds, SECONDS) or size > most or outcome.startswith("!") or "\n" in outcome:
             problems.append(reports[-1])
     return problems, reports
 

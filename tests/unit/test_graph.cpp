@@ -29,6 +29,33 @@ class GraphTest : public testing::Test {
   Ref<Graph> graph = makeRef<Graph>("g");
 };
 
+// Beside a plain list, by every way to take uses away.
+TEST(UseListTest, KeepsTheOrderWhateverIsTakenAway) {
+  const auto nodes = std::make_unique<Node[]>(8);
+  UseList uses;
+  std::vector<std::pair<const Node*, int>> expected;
+  uint32_t state = 1;
+  for (int step = 0; step < 20000; ++step) {
+    state = state * 1664525 + 1013904223;
+    const size_t random = state >> 8;
+    if (random % 16 < (step / 1000 % 2 == 0 ? 8u : 9u)) {
+      uses.add({&nodes[random % 8], step});
+      expected.emplace_back(&nodes[random % 8], step);
+    } else if (!expected.empty()) {
+      const size_t last = expected.size() - 1, places[] = {0, last, random / 64 % (last + 1)};
+      const size_t at = places[random / 16 % 3];
+      uses.remove(expected[at].first, static_cast<size_t>(expected[at].second));
+      uses.remove(&nodes[0], 1u << 30);  // is not there
+      expected.erase(expected.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+    ASSERT_EQ(uses.size(), expected.size());
+    for (size_t i = 0; i < expected.size(); ++i)
+      ASSERT_TRUE(uses[i].node == expected[i].first && uses[i].index == expected[i].second);
+  }
+  uses.clear();
+  EXPECT_TRUE(uses.empty());
+}
+
 TEST_F(GraphTest, NodesKnowTheirValuesAndUses) {
   Value *x = input("x"), *y = add("Relu", {x});
   ASSERT_EQ(x->uses.size(), 1u);

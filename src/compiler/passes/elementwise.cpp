@@ -139,7 +139,7 @@ using Positions = std::unordered_map<const Node*, size_t>;
 void dequantizeForEach(Rewriter& rewriter, const Fusable& isFusable, Positions& positions) {
   for (Node* node : std::vector<Node*>(rewriter.graph().nodes())) {
     if (!node->is("DequantizeLinear") || node->output()->uses.size() < 2 || !isFusable(*node)) continue;
-    const std::vector<Use> uses = node->output()->uses;
+    const UseList uses = node->output()->uses;
     for (const Use& use : uses) {
       const bool joins = use.node->graph == node->graph && isFusable(*use.node);
       if (!joins || !sameDims(use.node->output(), node->output())) continue;

@@ -198,7 +198,7 @@ bool emit(Rewriter& rewriter, const Statistics& found, Normalised result) {
 
 // numerator * reciprocal, or numerator * (reciprocal * scale)
 bool matchProduct(Rewriter& rewriter, const Statistics& found, Value* reciprocal, const Ref<Tensor>& scale) {
-  const std::vector<Use> uses = reciprocal->uses;
+  const UseList uses = reciprocal->uses;
   for (const Use& use : uses) {
     if (use.node->graph != reciprocal->graph || !use.node->is("Mul")) continue;
     Value* other = otherOperand(*use.node, reciprocal);
@@ -214,7 +214,7 @@ bool matchProduct(Rewriter& rewriter, const Statistics& found, Value* reciprocal
 bool normFromRoot(Rewriter& rewriter, Node& root) {
   const auto found = matchStatistics(root);
   if (!found || !isFloat(found->x->type.dtype)) return false;
-  const std::vector<Use> uses = root.output()->uses;
+  const UseList uses = root.output()->uses;
   for (const Use& use : uses) {
     Node* user = use.node;
     if (user->graph != root.graph) continue;

@@ -178,7 +178,7 @@ bool dropSign(Rewriter& rewriter, Node& node) {
   const auto to = quantized(node);
   const Value* old = node.output();
   if (!to || to->dtype() != DType::Int8 || old->isOutput() || isQuantizedBefore(node, *to)) return false;
-  const std::vector<Use> uses = old->uses;
+  const UseList uses = old->uses;
   for (const Use& use : uses)
     if (use.node->graph != old->graph || use.index != 0 || !dequantized(use.node->output())) return false;
   Value* numbers = withoutSign(rewriter, node, node.input(0), *to);

@@ -57,7 +57,7 @@ bool skipExpand(Rewriter& rewriter, Node& node) {
     });
   };
   // Last use first, since removing that is cheapest; each user is visited once, however often it uses the value.
-  const std::vector<Use> uses = expanded->uses;
+  const UseList uses = expanded->uses;
   const Node* asked = nullptr;
   bool fullOther = false;
   for (size_t i = uses.size(); i-- > 0;) {
