@@ -42,19 +42,27 @@ HWY_INLINE void storePartial(hn::Vec<D> vector, D d, T* to, size_t count) {
 #endif
 }
 
-// As above for narrower types.
+// As above for narrower types, of which AVX-512 has such loads and stores, too.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> loadPartialBytes(D d, const T* from, size_t count) {
+#if HWY_TARGET == HWY_AVX3
+  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+#else
   HWY_ALIGN T lanes[hn::MaxLanes(d)] = {};
   for (size_t i = 0; i < count; ++i) lanes[i] = from[i];
   return hn::Load(d, lanes);
+#endif
 }
 
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void storePartialBytes(hn::Vec<D> vector, D d, T* to, size_t count) {
+#if HWY_TARGET == HWY_AVX3
+  hn::BlendedStore(vector, hn::FirstN(d, count), d, to);
+#else
   HWY_ALIGN T lanes[hn::MaxLanes(d)];
   hn::Store(vector, d, lanes);
   for (size_t i = 0; i < count; ++i) to[i] = lanes[i];
+#endif
 }
 
 }  // namespace max::HWY_NAMESPACE

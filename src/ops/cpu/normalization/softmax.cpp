@@ -11,7 +11,6 @@
 #include "graph/readers/normalization.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/movement/transpose_tile.h"
-#include "ops/cpu/quantization/quantize.h"
 #include "ops/cpu/streamed.h"
 #include "ops/families.h"
 
@@ -112,58 +111,47 @@ class SoftmaxOp final : public OpKernel {
   int lanes_;
 };
 
-// Of bytes, which are real numbers for some lines at a time. Inputs: x, its scale and zero point, and those of y.
-template <class X, class Y>
+// Of bytes. Inputs: x, its scale and zero point, and those of y.
 class QuantizedSoftmaxOp final : public OpKernel {
  public:
-  explicit QuantizedSoftmaxOp(const OpRequest& request) {
+  explicit QuantizedSoftmaxOp(const OpRequest& request)
+      : table_(softmaxTable()),
+        isSigned_(request.inputs[0].dtype == DType::Int8),
+        resultIsSigned_(request.outputs[0].dtype == DType::Int8) {
+    constexpr size_t kVector = 16;  // floats behind a line
     const Shape& shape = request.inputs[0].shape;
     size_ = shape.back();
     lines_ = shape.product(0, shape.rank() - 1);
     lanes_ = static_cast<int>(std::clamp<int64_t>(lines_, 1, std::max(request.lanes, 1)));  // each has memory
-    together_ = std::clamp<int64_t>(kElementsTogether / std::max<int64_t>(size_, 1), 1, std::max<int64_t>(lines_, 1));
-    laneBytes_ = alignUp(checkedMultiply(static_cast<size_t>(checkedMultiply(size_, together_)), sizeof(float)));
+    laneBytes_ = alignUp(checkedMultiply(checkedAdd(static_cast<size_t>(size_), kVector), sizeof(float)));
   }
 
   size_t scratchBytes() const override { return checkedMultiply(laneBytes_, static_cast<size_t>(lanes_)); }
   void run(const OpContext& context) const override {
     if (size_ == 0) return;
-    const float scale = *context.in<float>(1), zero = static_cast<float>(*context.in<X>(2));
-    const float resultScale = *context.in<float>(3), resultZero = static_cast<float>(*context.in<Y>(4));
+    const int32_t zero = resultIsSigned_ ? *context.in<int8_t>(4) + 128 : *context.in<uint8_t>(4);
+    const ByteSoftmax how{*context.in<float>(1), *context.in<float>(3), zero, flipOf(isSigned_),
+                          flipOf(resultIsSigned_)};
     const int lanes = std::min(context.lanes, lanes_);
     parallelFor(lanes, lines_, grainOf(kElementsPerPart, {size_}), [&](int64_t begin, int64_t end, int lane) {
-      auto* lines = reinterpret_cast<float*>(context.scratch + static_cast<size_t>(lane) * laneBytes_);
-      for (int64_t line = begin; line < end; line += together_) {
-        const int64_t count = std::min(together_, end - line) * size_, at = line * size_;
-        const X* from = context.in<X>(0) + at;
-        Y* to = context.out<Y>() + at;
-        inParts(count, 1, [&](int64_t first, int64_t last) {
-          quantizeTable().loops<X>().dequantize(from + first, lines + first, last - first, scale, zero);
-        });
-        for (int64_t i = 0; i < count; i += size_) softmaxTable().row(lines + i, lines + i, size_, false, nullptr);
-        inParts(count, 1, [&](int64_t first, int64_t last) {
-          quantizeTable().loops<Y>().quantize(lines + first, to + first, last - first, resultScale, resultZero);
-        });
-      }
+      auto* weights = reinterpret_cast<float*>(context.scratch + static_cast<size_t>(lane) * laneBytes_);
+      const int64_t at = begin * size_;
+      table_.bytes(how, context.in<uint8_t>(0) + at, context.out<uint8_t>() + at, size_, end - begin, weights);
     });
   }
 
  private:
-  static constexpr int64_t kElementsTogether = 2048;
+  static uint8_t flipOf(bool isSigned) { return isSigned ? 0x80 : 0; }
 
-  int64_t lines_, size_, together_;
+  const SoftmaxTable& table_;
+  bool isSigned_, resultIsSigned_;
+  int64_t lines_, size_;
   size_t laneBytes_;
   int lanes_;
 };
 
-template <class X>
-std::unique_ptr<OpKernel> createFrom(const OpRequest& request) {
-  if (request.outputs[0].dtype == DType::UInt8) return std::make_unique<QuantizedSoftmaxOp<X, uint8_t>>(request);
-  return std::make_unique<QuantizedSoftmaxOp<X, int8_t>>(request);
-}
-
 std::unique_ptr<OpKernel> createQuantized(const OpRequest& request) {
-  return request.inputs[0].dtype == DType::UInt8 ? createFrom<uint8_t>(request) : createFrom<int8_t>(request);
+  return std::make_unique<QuantizedSoftmaxOp>(request);
 }
 
 bool accepts(const OpRequest& request) { return request.inputs[0].dtype == DType::Float32; }

@@ -7,6 +7,7 @@
 #define HWY_TARGET_INCLUDE "ops/cpu/normalization/softmax_simd.cpp"
 #include "ops/cpu/dispatch.h"
 #include "ops/cpu/math-inl.h"
+#include "ops/cpu/quantization/quantize.h"
 #include "ops/cpu/reduction/fold-inl.h"
 #include "ops/cpu/vector_io-inl.h"
 
@@ -113,10 +114,78 @@ void columns(const float* x, float* y, int64_t size, int64_t stride, int64_t cou
     });
 }
 
+using Bytes = hn::Rebind<uint8_t, F>;
+using Integers = hn::RebindToSigned<F>;
+
+// Those behind the last are 0.
+HWY_INLINE hn::Vec<Bytes> loadFlipped(const uint8_t* from, size_t left, hn::Vec<Bytes> flip) {
+  const Bytes d8;
+  if (left == 0) return hn::Xor(hn::LoadU(d8, from), flip);
+  return hn::IfThenElseZero(hn::FirstN(d8, left), hn::Xor(loadPartialBytes(d8, from, left), flip));
+}
+
+// What all lines share.
+struct ByteConstants {
+  hn::Vec<Bytes> flip, resultFlip;
+  V scale;
+  float resultScale;
+  V top;
+  hn::Vec<Integers> offset;
+
+  explicit ByteConstants(const ByteSoftmax& how)
+      : flip(hn::Set(Bytes(), how.flip)),
+        resultFlip(hn::Set(Bytes(), how.resultFlip)),
+        scale(hn::Set(F(), how.scale)),
+        resultScale(how.resultScale),
+        top(hn::Set(F(), static_cast<float>(255 - how.resultZero))),
+        offset(hn::Sub(hn::Set(Integers(), how.resultZero), hn::BitCast(Integers(), hn::Set(F(), kRoundingMagic)))) {}
+};
+
+// Stores the weights of a line, and returns their sum. A weight is a power of the distance to the largest byte, which
+// is the same with any zero point.
+HWY_INLINE float weigh(const ByteConstants& how, const uint8_t* x, int64_t size, float* weights) {
+  const F d;
+  const Integers di;
+  auto most = hn::Zero(Bytes());
+  forEachLane(size, [&](int64_t i, size_t left) HWY_ATTR { most = hn::Max(most, loadFlipped(x + i, left, how.flip)); });
+  const auto largest = hn::MaxOfLanes(di, hn::PromoteTo(di, most));
+  V sum = hn::Zero(d);
+  forEachLane(size, [&](int64_t i, size_t left) HWY_ATTR {
+    const auto distance = hn::Sub(hn::PromoteTo(di, loadFlipped(x + i, left, how.flip)), largest);
+    const V e = softmaxWeight(d, hn::Mul(hn::ConvertTo(d, distance), how.scale), kPowers);
+    hn::StoreU(e, d, weights + i);
+    sum = hn::Add(sum, left == 0 ? e : hn::IfThenElseZero(hn::FirstN(d, left), e));
+  });
+  return hn::GetLane(hn::SumOfLanes(d, sum));
+}
+
+void bytes(const ByteSoftmax& numbers, const uint8_t* x, uint8_t* y, int64_t size, int64_t lines, float* weights) {
+  const F d;
+  const Bytes d8;
+  const Integers di;
+  const ByteConstants how(numbers);
+  WorkCounter work;
+  for (int64_t line = 0; line < lines; ++line, x += size, y += size, work.pass(size)) {
+    constexpr float kMost = 1e30f;  // finite, so that it leaves a weight of 0
+    const float factor = 1 / (weigh(how, x, size, weights) * how.resultScale);
+    const V by = hn::Set(d, factor < kMost ? factor : kMost);
+    forEachLane(size, [&](int64_t i, size_t left) HWY_ATTR {
+      // The second operand of Max is taken where the first is NaN.
+      const V number = hn::Min(hn::Max(hn::Mul(hn::LoadU(d, weights + i), by), hn::Zero(d)), how.top);
+      const auto rounded = hn::Add(hn::BitCast(di, hn::Add(number, hn::Set(d, kRoundingMagic))), how.offset);
+      const auto result = hn::Xor(hn::DemoteTo(d8, rounded), how.resultFlip);
+      if (left == 0)
+        hn::StoreU(result, d8, y + i);
+      else
+        storePartialBytes(result, d8, y + i, left);
+    });
+  }
+}
+
 }  // namespace
 
 extern const SoftmaxTable kSoftmaxTable;
-const SoftmaxTable kSoftmaxTable = {row, columns};
+const SoftmaxTable kSoftmaxTable = {row, columns, bytes};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
