@@ -5,6 +5,7 @@
 #include "graph/schema.h"
 #include "ops/cpu/elementwise/elementwise.h"
 #include "ops/cpu/elementwise/table.h"
+#include "ops/cpu/quantization/quantize.h"
 
 namespace max {
 
@@ -197,6 +198,44 @@ void joinProductsWithSums(std::vector<ElementwiseInstruction>& instructions, con
   }
 }
 
+// What quantises a sum of two dequantised values; NULL = step is none.
+struct QuantizedSumSteps {
+  const ElementwiseInstruction *add = nullptr, *first = nullptr, *second = nullptr;
+
+  // `makers`: the instruction of each value.
+  QuantizedSumSteps(const ElementwiseInstruction& step, const std::vector<const ElementwiseInstruction*>& makers) {
+    const auto made = [&](int16_t value, ElementOp op) -> const ElementwiseInstruction* {
+      const ElementwiseInstruction* maker = makers[static_cast<size_t>(value)];
+      return maker && maker->op == op ? maker : nullptr;
+    };
+    const bool quantizes = step.op == ElementOp::Quantize && step.from == DType::Float32;
+    const ElementwiseInstruction* sum = quantizes ? made(step.src[0], ElementOp::Add) : nullptr;
+    if (!sum) return;
+    first = made(sum->src[0], ElementOp::Dequantize);
+    second = made(sum->src[1], ElementOp::Dequantize);
+    if (first && second && first->from == step.to && second->from == step.to) add = sum;
+  }
+};
+
+// Two dequantised values, their sum and what quantises it become one instruction. `addConstant` adds its numbers to the
+// program.
+template <class AddConstant>
+void joinQuantizedSums(ElementwiseProgram& program, size_t values, const AddConstant& addConstant) {
+  static_assert(sizeof(QuantizedSumNumbers) <= kSplatBytes);
+  std::vector<const ElementwiseInstruction*> makers(values);
+  for (ElementwiseInstruction& step : program.instructions) {
+    makers[static_cast<size_t>(step.dst)] = &step;
+    const QuantizedSumSteps steps(step, makers);
+    if (!steps.add || program.constants.size() == kMaxElementwiseConstants) continue;
+    if (!findTileFunction(ElementOp::Quantize, step.to, step.to)) continue;
+    const ElementwiseInstruction &first = *steps.first, &second = *steps.second;
+    const Id numbers =
+        addConstant(QuantizedSumNumbers{{first.alpha, second.alpha}, {first.beta, second.beta}, step.alpha, step.beta});
+    step.from = step.to;
+    step.src = {first.src[0], second.src[0], static_cast<int16_t>(numbers)};
+  }
+}
+
 // Assigns registers; a register is free again after the last instruction that reads its value.
 class Registers {
  public:
@@ -232,6 +271,10 @@ void resolveOutputs(ElementwiseProgram& program, const std::vector<int>& place) 
 }  // namespace
 
 void ElementwiseBuilder::assignPlaces(ElementwiseProgram& program) {
+  joinQuantizedSums(program, values_.size(), [&](const QuantizedSumNumbers& numbers) {
+    std::memcpy(program.constants.emplace_back().data(), &numbers, sizeof numbers);
+    return add(Kind::Constant, DType::Float32, DType::Float32, program.constants.size() - 1);
+  });
   std::vector<int> place(values_.size(), -1);
   std::vector<bool> live(values_.size());
   for (size_t v = 0; v < values_.size(); ++v) {

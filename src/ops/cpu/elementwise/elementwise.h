@@ -45,7 +45,7 @@ struct ElementwiseInstruction {
 struct ElementwiseProgram : public Prepared {
   std::vector<DType> inputs;
   std::vector<DType> outputs;
-  std::vector<std::array<std::byte, kSplatBytes>> constants;  // repeated values
+  std::vector<std::array<std::byte, kSplatBytes>> constants;  // repeated values, or numbers of an instruction
   int registerCount = 0;
   int registerElementSize = 0;  // maximum bytes of an element of a register
   std::vector<ElementwiseInstruction> instructions;

@@ -18,7 +18,8 @@ namespace max {
 // the smallest integer divided by -1 is itself. Shifts by the width or more, or by less than 0, shift everything out.
 // MulAdd: a * b + c. Scale: a * alpha + beta. Clip: a in [b, c], b wins if b > c.
 // Quantize and Dequantize: float32 to an integer of 8 or 16 bits and back, with the scale alpha and the zero point
-// beta.
+// beta. Quantize of 8-bit integers: two of them dequantised, added and quantised; the third source is a
+// QuantizedSumNumbers (ops/cpu/quantization/quantize.h).
 //
 // What the operators of ONNX with these names do, and what an instruction costs (about how many additions).
 //   Same   the instruction on the operator's inputs, with a result of their dtype

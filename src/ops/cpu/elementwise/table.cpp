@@ -116,7 +116,8 @@ Id quantization(const Row& row, Builder& builder, const Attributes& attributes, 
   };
   const bool isFloat32 = (reader.precision == DType::Invalid || reader.precision == DType::Float32) &&
                          builder.dtype(operands[1]) == DType::Float32 &&
-                         (quantizes || reader.output == DType::Invalid || reader.output == DType::Float32);
+                         (quantizes ? isFloat(builder.dtype(operands[0]))
+                                    : reader.output == DType::Invalid || reader.output == DType::Float32);
   require(isFloat32 && reader.block == 0, MAX_STATUS_UNIMPLEMENTED, "No elementwise instruction quantises this");
   const DType byte = reader.output == DType::Invalid ? DType::UInt8 : reader.output;
   const DType integers = !quantizes ? builder.dtype(operands[0]) : has(operands, 2) ? builder.dtype(operands[2]) : byte;

@@ -26,12 +26,18 @@ Q quantized(float x, float scale, float zero) {
   return static_cast<Q>(static_cast<int32_t>(std::min(std::max(rounded + zero, kLow), kHigh)));
 }
 
+// Scales and zero points of both operands of a sum, and of the result.
+struct QuantizedSumNumbers {
+  float scale[2], zero[2], resultScale, resultZero;
+};
+
 template <class Q>
 struct QuantizeLoops {
   void (*quantize)(const float* x, Q* y, int64_t count, float scale, float zero);
   // (x - zero) * scale
   void (*dequantize)(const Q* x, float* y, int64_t count, float scale, float zero);
   TileFunction quantizeTile, dequantizeTile;  // the same as instructions of elementwise programs
+  TileFunction sumTile;                       // of two operands of 8 bits, NULL = of more
 };
 
 struct QuantizeTable : QuantizeLoops<uint8_t>, QuantizeLoops<int8_t>, QuantizeLoops<uint16_t>, QuantizeLoops<int16_t> {
