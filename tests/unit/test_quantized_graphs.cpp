@@ -455,6 +455,13 @@ TEST(QuantizedGraphs, FunctionsBecomeTables) {
       q.b.output(q.both(product));
     };
     EXPECT_EQ(run(gelu, {{9, 70}}, 0), "DequantizeLinear QuantizeLinear max.MapBytes");
+    const auto half = [&](QuantizedBuilder& q) {
+      q.dtype = dtype;
+      q.zero = dtype == DType::UInt8 ? 131 : 3;
+      Value* x = q.both(q.b.input({4, 70}), 2 * kStep);
+      q.b.output(q.both(q.b.op("Mul", {x, q.b.scalar(0.5f)})));
+    };
+    EXPECT_EQ(run(half, {{4, 70}}, 0), "DequantizeLinear QuantizeLinear");
     const auto unlike = [&](QuantizedBuilder& q) {
       Value *a = q.input({4, 70}), *b = q.input({4, 70});
       q.b.output(q.both(q.b.op("Mul", {a, q.b.op("Sigmoid", {b})})));
@@ -481,6 +488,52 @@ TEST(QuantizedGraphs, ChainsReadAndWriteIntegers) {
       const std::string operators = runReal(build, {shape, shape}, CompileOptions());
       EXPECT_EQ(operators, "DequantizeLinear QuantizeLinear*2 Softmax max.Elementwise*3") << concat(shape);
     }
+}
+
+// A scale in the sum's unit with which every fourth sum lies between two results, and ends beyond the range.
+TEST(QuantizedGraphs, SumsOfIntegersAreRoundedAsWritten) {
+  for (const DType dtype : {DType::UInt8, DType::Int8})
+    for (const Shape& shape : {Shape{1, 1}, Shape{3, 70}, Shape{2, 3, 1111}})
+      for (const float scale : {0.03125f, 0.04f, 0.005f}) {
+        const auto build = [&](QuantizedBuilder& q) {
+          q.dtype = dtype;
+          q.zero = dtype == DType::UInt8 ? 131 : 3;
+          const SymbolicShape dims(shape.dims().begin(), shape.dims().end());
+          Value *a = q.both(q.b.input(dims), 0.015625f), *b = q.both(q.b.input(dims), 0.03125f);
+          q.b.output(q.both(q.b.op("Add", {a, b}), scale));
+          Value* c = q.both(q.b.input({1, dims.back()}), 0.015625f);
+          q.b.output(q.both(q.b.op("Add", {c, b}), scale));
+        };
+        const std::string operators = runReal(build, {shape, shape, {1, shape.back()}}, CompileOptions());
+        EXPECT_NE(operators.find("max.Elementwise"), std::string::npos) << operators;
+      }
+}
+
+// Many numbers that are added to bytes stay bytes; neutral ones are not added.
+TEST(QuantizedGraphs, AddedConstantsStayIntegers) {
+  for (const bool isNeutral : {false, true}) {
+    const auto write = [&](Builder& b) {
+      QuantizedBuilder q{b};
+      Ref<Tensor> zeros = Tensor::allocate(DType::UInt8, {4, 40, 40});
+      std::fill_n(static_cast<uint8_t*>(zeros->mutableData()), zeros->count(), uint8_t{0});
+      Value* x = q.both(b.input({1, 4, 40, 40}), 0.03125f);
+      for (const float scale : {0.03125f, 0.0625f}) {
+        Value* added = isNeutral ? b.op("DequantizeLinear", {b.graph->addConstant(zeros), b.scalar(0.01f)})
+                                 : q.dequantized(DType::UInt8, {4, 40, 40}, scale / 2);
+        b.output(q.both(b.op("Add", {x, added}), scale));
+      }
+    };
+    Compiled result;
+    compileAndRun(result, write, {{1, 4, 40, 40}}, CompileOptions(), -2, 2);
+    EXPECT_EQ(operatorsOf(*result.graph.graph),
+              isNeutral ? "DequantizeLinear*2 QuantizeLinear max.MapBytes" : "QuantizeLinear max.Elementwise*2");
+    for (const Node* node : result.graph.graph->nodes())
+      for (const Value* input : node->inputs)
+        EXPECT_TRUE(!input || !input->constant || input->constant->bytes() <= 6400) << dump(*result.graph.graph);
+    for (size_t i = 0; i < result.actual.size(); ++i)
+      for (int64_t k = 0; k < result.actual[i]->count(); ++k)
+        ASSERT_EQ(result.actual[i]->as<float>()[k], result.expected[i]->as<float>()[k]) << k;
+  }
 }
 
 TEST(QuantizedGraphs, TablesKeepTheLayout) {

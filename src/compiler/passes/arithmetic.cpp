@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simplifies arithmetic: neutral elements, powers, casts, consecutive scales.
 #include <cmath>
+#include <cstring>
 #include <limits>
 
 #include "compiler/passes/rules.h"
@@ -117,14 +118,39 @@ bool reluFromMax(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, rewriter.add("", "Relu", {operand.value}, {}, {&node})->output());
 }
 
+// A constant that is neutral in each element.
+bool dropNeutralTensor(Rewriter& rewriter, Node& node) {
+  for (const size_t side : {size_t{1}, size_t{0}}) {
+    const Value* constant = node.input(side);
+    if (!constant || !constant->constant || constant->constant->count() < 2 ||
+        !sameType(node.input(1 - side), node.output()))
+      continue;
+    for (const Neutral& row : kNeutral)
+      if (row.op == node.op() && (row.leftToo || side == 1) && row.scalar == elementOf(*constant->constant, 0) &&
+          isUniform(rewriter, *constant->constant))
+        return rewriter.replace(&node, node.input(1 - side));
+  }
+  return false;
+}
+
 constexpr Rule kRules[] = {
-    {"", "Add", dropNeutral}, {"", "Sub", dropNeutral}, {"", "Mul", dropNeutral}, {"", "Div", dropNeutral},
-    {"", "Pow", dropNeutral}, {"", "Max", dropNeutral}, {"", "Min", dropNeutral}, {"", "Pow", simplifyPow},
-    {"", "Cast", dropCast},   {"", "Cast", joinCasts},  {"", "Mul", joinFactors}, {"", "Div", joinFactors},
-    {"", "Max", reluFromMax}, {"", "Mul", reassociate},
+    {"", "Add", dropNeutral},       {"", "Sub", dropNeutral},       {"", "Mul", dropNeutral},
+    {"", "Div", dropNeutral},       {"", "Pow", dropNeutral},       {"", "Max", dropNeutral},
+    {"", "Min", dropNeutral},       {"", "Pow", simplifyPow},       {"", "Cast", dropCast},
+    {"", "Cast", joinCasts},        {"", "Mul", joinFactors},       {"", "Div", joinFactors},
+    {"", "Max", reluFromMax},       {"", "Mul", reassociate},       {"", "Add", dropNeutralTensor},
+    {"", "Sub", dropNeutralTensor}, {"", "Mul", dropNeutralTensor}, {"", "Div", dropNeutralTensor},
 };
 
 }  // namespace
+
+bool isUniform(Rewriter& rewriter, const Tensor& tensor) {
+  const auto* bytes = static_cast<const std::byte*>(tensor.data());
+  const size_t size = sizeOf(tensor.dtype()), all = tensor.bytes();
+  const auto areEqual = [&](size_t count) { return std::memcmp(bytes, bytes + size, count) == 0; };
+  if (size == 0 || all <= size || !areEqual(size)) return false;
+  return rewriter.options().budget->load.tryTakeWork(all) && areEqual(all - size);
+}
 
 std::span<const Rule> arithmeticRules() { return kRules; }
 

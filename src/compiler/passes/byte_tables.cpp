@@ -100,12 +100,22 @@ class ByteFunction {
   std::array<Value*, kMostValues> computed_{};
 };
 
+// Whether each byte stays as it is: exporters multiply by a constant, and the scale of the result has the same factor.
+bool keepsBytes(const Tensor& table) {
+  const auto* bytes = static_cast<const uint8_t*>(table.data());
+  for (int i = 0; i < 256; ++i)
+    if (bytes[i] != i) return false;
+  return true;
+}
+
 bool mapWithTable(Rewriter& rewriter, Node& node) {
   if (!quantized(node) || node.input(0)->constant) return false;
   ByteFunction function(rewriter);
   if (!function.accepts(node.inputs[0]) || !function.source() || !sameDims(function.source(), node.output()))
     return false;
   const Ref<Tensor> table = function.evaluated(node);
+  if (keepsBytes(*table) && sameType(function.source(), node.output()))
+    return rewriter.replace(&node, function.source());
   Node* map =
       rewriter.add(kMaxDomain, "MapBytes", {function.source(), rewriter.constant(table->reshaped({256}))}, {}, {&node});
   return sameType(map->output(), node.output()) && rewriter.replace(&node, map->output());

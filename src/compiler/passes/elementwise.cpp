@@ -18,6 +18,9 @@ bool isQuantization(const Node& node) {
   return node.domain().empty() && (node.is("QuantizeLinear") || node.is("DequantizeLinear"));
 }
 
+// What "fold" left as it is, for chains to dequantise.
+bool dequantizesConstant(const Node& node) { return node.is("DequantizeLinear") && node.input(0)->constant; }
+
 // What may join chains. Kernels of accelerators do not quantise.
 class Fusable {
  public:
@@ -65,7 +68,8 @@ class Group {
     if (nodes_.size() >= kMaxNodes || contains(&node) || node.graph != nodes_[0]->graph || !isFusable_(node))
       return false;
     // A smaller result would be recomputed for each element that it broadcasts to.
-    if (!sameDims(output, nodes_[0]->output()) || output->isOutput()) return false;
+    const bool isWhole = sameDims(output, nodes_[0]->output()) || dequantizesConstant(node);
+    if (!isWhole || output->isOutput()) return false;
     return std::all_of(output->uses.begin(), output->uses.end(),
                        [this](const Use& use) { return contains(use.node); }) &&
            inputsWith(node) <= isFusable_.maxInputs();
@@ -142,7 +146,7 @@ void dequantizeForEach(Rewriter& rewriter, const Fusable& isFusable, Positions& 
     const UseList uses = node->output()->uses;
     for (const Use& use : uses) {
       const bool joins = use.node->graph == node->graph && isFusable(*use.node);
-      if (!joins || !sameDims(use.node->output(), node->output())) continue;
+      if (!joins || !(dequantizesConstant(*node) || sameDims(use.node->output(), node->output()))) continue;
       Node* own = rewriter.add("", node->op(), node->inputs, node->attributes, {node});
       positions.emplace(own, positions.at(node));
       rewriter.graph().replaceInput(*use.node, static_cast<size_t>(use.index), own->output());

@@ -4,6 +4,8 @@
 
 #include "base/active_call.h"
 #include "compiler/passes.h"
+#include "compiler/passes/quantized.h"
+#include "compiler/passes/rules.h"
 #include "ops/op_kernel.h"
 #include "ops/work.h"
 
@@ -35,6 +37,26 @@ bool isFoldable(const Node& node) {
                      [](const Value* input) { return !input || input->constant; });
 }
 
+// Whether a sum that is quantised again reads the numbers of a node, beside such of the sum's dimensions.
+bool isAddedToBytes(const Value* numbers) {
+  return std::all_of(numbers->uses.begin(), numbers->uses.end(), [&](const Use& use) {
+    const Node& add = *use.node;
+    if (add.graph != numbers->graph || !add.is("Add") || !hasSingleUse(add.output())) return false;
+    const Value* other = otherOperand(add, numbers);
+    const Node* quantize = singleUser(add.output());
+    return dequantized(other) && !other->producer->input(0)->constant && sameDims(other, add.output()) && quantize &&
+           quantize->is("QuantizeLinear") && quantized(*quantize);
+  });
+}
+
+// Bytes are less to read than the numbers that they mean, where those are many and the host adds them to others.
+bool staysBytes(Rewriter& rewriter, const Node& node) {
+  constexpr int64_t kMany = 4096;
+  if (rewriter.options().accelerator || !node.is("DequantizeLinear") || !dequantized(node.output())) return false;
+  const Tensor& bytes = *node.input(0)->constant;
+  return bytes.count() >= kMany && isAddedToBytes(node.output()) && !isUniform(rewriter, bytes);
+}
+
 // Scratch memory that a kernel may need besides its outputs.
 constexpr size_t kMaxScratch = size_t{16} << 20;
 
@@ -59,7 +81,7 @@ class Folder {
       checkInterrupt();
       if (!isLive(*node) || hasTrait(*node, kTraitControlFlow)) continue;
       foldElements(*node);
-      if (isLive(*node) && !node->is(keeps_) && isFoldable(*node)) foldNode(*node);
+      if (isLive(*node) && !node->is(keeps_) && isFoldable(*node) && !staysBytes(rewriter_, *node)) foldNode(*node);
     }
   }
 

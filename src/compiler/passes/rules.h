@@ -13,6 +13,9 @@ std::span<const Rule> movementRules();    // Transpose, Slice, Pad, Concat, Tile
 std::span<const Rule> arithmeticRules();  // neutral elements, powers, casts
 std::span<const Rule> reductionRules();   // canonical reductions
 
+// Whether a tensor has more than one element, and all are the same.
+bool isUniform(Rewriter& rewriter, const Tensor& tensor);
+
 // A Transpose of the last two axes of an operand of max.MatMul becomes an attribute.
 bool absorbTranspose(Rewriter& rewriter, Node& node);
 
