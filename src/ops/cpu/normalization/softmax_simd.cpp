@@ -124,10 +124,43 @@ HWY_INLINE hn::Vec<Bytes> loadFlipped(const uint8_t* from, size_t left, hn::Vec<
   return hn::IfThenElseZero(hn::FirstN(d8, left), hn::Xor(loadPartialBytes(d8, from, left), flip));
 }
 
+// Weights of distances below 256.
+#if HWY_TARGET == HWY_AVX3
+// A power of the distance is one of its upper half times one of its lower half, each of which is in a register.
+class ByteWeights {
+ public:
+  explicit ByteWeights(float scale) : high_(powers(-16 * scale)), low_(powers(-scale)) {}
+  HWY_INLINE V operator()(hn::Vec<Integers> distance) const {
+    // Bits of an index above the fourth are ignored.
+    const V high{_mm512_permutexvar_ps(hn::ShiftRight<4>(distance).raw, high_.raw)};
+    return hn::Mul(high, V{_mm512_permutexvar_ps(distance.raw, low_.raw)});
+  }
+
+ private:
+  static HWY_INLINE V powers(float step) {
+    const F d;
+    return softmaxWeight(d, hn::Mul(hn::Iota(d, 0), hn::Set(d, step)), kPowers);
+  }
+
+  V high_, low_;
+};
+#else
+class ByteWeights {
+ public:
+  explicit ByteWeights(float scale) : step_(hn::Set(F(), -scale)) {}
+  HWY_INLINE V operator()(hn::Vec<Integers> distance) const {
+    return softmaxWeight(F(), hn::Mul(hn::ConvertTo(F(), distance), step_), kPowers);
+  }
+
+ private:
+  V step_;
+};
+#endif
+
 // What all lines share.
 struct ByteConstants {
   hn::Vec<Bytes> flip, resultFlip;
-  V scale;
+  ByteWeights weights;
   float resultScale;
   V top;
   hn::Vec<Integers> offset;
@@ -135,7 +168,7 @@ struct ByteConstants {
   explicit ByteConstants(const ByteSoftmax& how)
       : flip(hn::Set(Bytes(), how.flip)),
         resultFlip(hn::Set(Bytes(), how.resultFlip)),
-        scale(hn::Set(F(), how.scale)),
+        weights(how.scale),
         resultScale(how.resultScale),
         top(hn::Set(F(), static_cast<float>(255 - how.resultZero))),
         offset(hn::Sub(hn::Set(Integers(), how.resultZero), hn::BitCast(Integers(), hn::Set(F(), kRoundingMagic)))) {}
@@ -151,8 +184,7 @@ HWY_INLINE float weigh(const ByteConstants& how, const uint8_t* x, int64_t size,
   const auto largest = hn::MaxOfLanes(di, hn::PromoteTo(di, most));
   V sum = hn::Zero(d);
   forEachLane(size, [&](int64_t i, size_t left) HWY_ATTR {
-    const auto distance = hn::Sub(hn::PromoteTo(di, loadFlipped(x + i, left, how.flip)), largest);
-    const V e = softmaxWeight(d, hn::Mul(hn::ConvertTo(d, distance), how.scale), kPowers);
+    const V e = how.weights(hn::Sub(largest, hn::PromoteTo(di, loadFlipped(x + i, left, how.flip))));
     hn::StoreU(e, d, weights + i);
     sum = hn::Add(sum, left == 0 ? e : hn::IfThenElseZero(hn::FirstN(d, left), e));
   });
