@@ -54,6 +54,8 @@ class OperatorLibrary {
                            const Prepared&) const {}
   // What nodes with this expression run; NULL if it is more than the target takes.
   virtual Ref<Prepared> lower(const Expression& expression) const = 0;
+  // Whether row->prepare() reads the constants of such a node wherever they lie; else they are aligned for it.
+  virtual bool packsUnaligned(const Node&, std::span<const Tensor* const>) const { return false; }
 
  protected:
   // `families`: lists of rows; earlier ones come first where several implement the same operator.

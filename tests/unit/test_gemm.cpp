@@ -61,6 +61,25 @@ TEST(PackMatrix, PutsEveryElementInItsPlace) {
 }
 
 // Several tasks for a lane, in which tiles of two heights lie behind each other.
+TEST(PackMatrix, TakesDataOfAnyAlignment) {
+  forEachCpuTarget([](CpuTarget target) {
+    RandomTensors random(53);
+    for (int i = 0; i < 30; ++i) {
+      const int64_t depth = random.integer(1, 40), columns = random.integer(1, 110), taps = i % 3 == 0 ? 9 : 1;
+      const int64_t rows = taps * depth;
+      const Ref<Tensor> b = random.floats({rows, columns}), moved = unaligned(*b);
+      const bool byColumns = i % 2 == 0;
+      const auto packed = [&](const Tensor& from) {
+        std::vector<float> result(static_cast<size_t>(packedCount(gemmTable(), rows, columns)), 7);
+        const PackSource source{from.as<float>(), byColumns ? 1 : columns, byColumns ? rows : 1, taps, depth, columns};
+        packMatrix(gemmTable(), source, result.data(), 2);
+        return result;
+      };
+      EXPECT_EQ(packed(*moved), packed(*b)) << nameOf(target) << " case " << i;
+    }
+  });
+}
+
 TEST(Gemm, ManyRows) {
   forEachCpuTarget([](CpuTarget target) {
     SCOPED_TRACE(nameOf(target));

@@ -66,10 +66,23 @@ OpPlace PlainOp::lastPlace;
 
 std::unique_ptr<OpKernel> createPlain(const OpRequest& request) { return std::make_unique<PlainOp>(request); }
 
+const void* lastWeights = nullptr;
+
+Ref<Prepared> noteWeights(const Node&, std::span<const Tensor* const> constants) {
+  lastWeights = constants[1] ? constants[1]->data() : nullptr;
+  return nullptr;
+}
+
 constexpr Implementation kPlain[] = {{"plain", nullptr, createPlain}};
-constexpr OpRow kRows[] = {{"", "Add", kPlain}, {"", "Mul", kPlain},       {"", "Clip", kPlain},
-                           {"", "Erf", kPlain}, {"", "MatMul", kPlain},    {kMaxDomain, "MatMul", kPlain},
-                           {"", "Sum", kPlain}, {"", "Transpose", kPlain}, {kMaxDomain, "Elementwise", kPlain}};
+constexpr OpRow kRows[] = {{"", "Add", kPlain},
+                           {"", "Mul", kPlain},
+                           {"", "Clip", kPlain},
+                           {"", "Erf", kPlain},
+                           {"", "MatMul", kPlain, noteWeights},
+                           {kMaxDomain, "MatMul", kPlain, noteWeights},
+                           {"", "Sum", kPlain},
+                           {"", "Transpose", kPlain},
+                           {kMaxDomain, "Elementwise", kPlain}};
 constexpr std::span<const OpRow> kFamilies[] = {kRows};
 
 class Lowered final : public Prepared {};
@@ -85,6 +98,9 @@ class PlainLibrary final : public OperatorLibrary {
     return expression.steps.size() <= maxSteps ? makeRef<Lowered>() : nullptr;
   }
 
+  bool packsUnaligned(const Node&, std::span<const Tensor* const>) const override { return packsAnything; }
+
+  bool packsAnything = false;
   size_t maxSteps = 8;
   mutable size_t longest = 0;
 };
@@ -132,6 +148,21 @@ TEST(OperatorLibrary, WhatTheTargetCannotLowerStaysAsItIs) {
   Ref<Graph> graph = chain();
   compile(*graph, CompileOptions(library));
   EXPECT_EQ(operatorsOf(*graph), "Add Clip Mul*2") << dump(*graph);
+}
+
+TEST(OperatorLibrary, WeightsAreCopiedUnlessTheTargetPacksThemWhereTheyLie) {
+  PlainLibrary library;
+  Ref<Storage> block = allocateStorage(5 * 4 * sizeof(float) + 1, true);
+  const std::byte* data = static_cast<std::byte*>(block->data()) + 1;
+  const auto weights = makeRef<Tensor>(DType::Float32, Shape{5, 4}, data, std::move(block));
+  for (const bool packsAnything : {false, true}) {
+    library.packsAnything = packsAnything;
+    Builder b;
+    b.output(b.op("MatMul", {b.input({3, 5}), b.graph->addConstant(weights)}));
+    compile(*b.graph, CompileOptions(library));
+    EXPECT_NE(lastWeights, nullptr);
+    EXPECT_EQ(lastWeights == data, packsAnything);
+  }
 }
 
 TEST(OperatorLibrary, MissingOperatorsNameTheTarget) {

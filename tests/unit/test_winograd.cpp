@@ -124,6 +124,33 @@ TEST(Winograd, ChannelsFirst) {
   });
 }
 
+TEST(Winograd, FiltersLieAnywhere) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(39);
+    for (int i = 0; i < 20; ++i) {
+      const Shape shape{random.integer(1, 140), random.integer(1, 20), 3, 3};
+      const Ref<Tensor> weights = random.floats(shape);
+      for (const int side : {2, 4}) {
+        const Ref<Prepared> one = winogradWeights(*weights, side), other = winogradWeights(*unaligned(*weights), side);
+        EXPECT_EQ(std::memcmp(packedWinograd(*one)->data(), packedWinograd(*other)->data(), one->bytes()), 0)
+            << concat(nameOf(target), " tiles of ", side, " W ", shape);
+      }
+    }
+  });
+}
+
+// As those of products; the others are aligned before they are packed.
+TEST(Winograd, WeightsArePackedWhereTheyLie) {
+  RandomTensors random(40);
+  const auto isPacked = [](NodeUnderTest node, const Ref<Tensor>& weights) {
+    const Tensor* constants[] = {nullptr, weights.get()};
+    return cpuOperators().packsUnaligned(*node, constants);
+  };
+  EXPECT_TRUE(isPacked({"max", "Conv"}, random.floats({64, 64, 3, 3})));
+  EXPECT_TRUE(isPacked({"", "MatMul"}, random.floats({64, 64})));
+  EXPECT_FALSE(isPacked({"", "ConvTranspose"}, random.floats({64, 64, 2, 2})));
+}
+
 TEST(Winograd, SameBitsOnAnyNumberOfThreads) {
   forEachCpuTarget([&](CpuTarget) {
     RandomTensors random(32);

@@ -21,6 +21,14 @@ namespace max {
 
 using Tensors = std::vector<Ref<Tensor>>;
 
+// The same elements, one byte behind an aligned place and up to the end of the block, as weights lie in files.
+inline Ref<Tensor> unaligned(const Tensor& tensor) {
+  Ref<Storage> block = allocateStorage(tensor.bytes() + 1);
+  std::byte* data = static_cast<std::byte*>(block->data()) + 1;
+  std::memcpy(data, tensor.data(), tensor.bytes());
+  return makeRef<Tensor>(tensor.dtype(), tensor.shape(), data, std::move(block));
+}
+
 class NodeUnderTest {
  public:
   NodeUnderTest(std::string_view domain, std::string_view op) {

@@ -167,6 +167,7 @@ class Packer {
   }
 
   Ref<Prepared> pack(const Job& job, std::span<const Tensor* const> known) {
+    if (operators_.packsUnaligned(*job.node, known)) return prepare(job, known);
     std::vector<Ref<Tensor>> held;
     std::vector<const Tensor*> constants;
     for (const Tensor* tensor : known) {

@@ -58,4 +58,12 @@ void keepPacked(const WeightsCache& cache, const Node& node, std::span<const Ten
   if (key && packed && packed->bytes() == form->bytes()) cache.store(*key, packed->storage());
 }
 
+// packMatrix() and winogradWeights() take floats from any place. Filters of words may be put in order first.
+bool isPackedAnywhere(const Node& node, std::span<const Tensor* const> constants) {
+  for (const auto of : {productForm, filterForm})
+    if (const std::optional<PackedForm> form = of(node, constants))
+      return form->winogradSide != 0 || form->table.wordElements == 1;
+  return false;
+}
+
 }  // namespace max

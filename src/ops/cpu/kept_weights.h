@@ -14,5 +14,7 @@ class WeightsCache;
 Ref<Prepared> recallPacked(const WeightsCache& cache, const Node& node, std::span<const Tensor* const> constants);
 void keepPacked(const WeightsCache& cache, const Node& node, std::span<const Tensor* const> constants,
                 const Prepared& prepared);
+// What it says of packsUnaligned().
+bool isPackedAnywhere(const Node& node, std::span<const Tensor* const> constants);
 
 }  // namespace max

@@ -37,6 +37,9 @@ class CpuOperators final : public OperatorLibrary {
                    const Prepared& prepared) const override {
     keepPacked(WeightsCache(folder), node, constants, prepared);
   }
+  bool packsUnaligned(const Node& node, std::span<const Tensor* const> constants) const override {
+    return isPackedAnywhere(node, constants);
+  }
   Ref<Prepared> lower(const Expression& expression) const override { return lowerElementwise(expression); }
 
  private:

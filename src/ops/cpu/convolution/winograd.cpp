@@ -4,6 +4,8 @@
 // With three spatial dimensions, a tile reads some frames, whose channels follow each other in the products.
 #include "ops/cpu/convolution/winograd.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <array>
 
@@ -495,6 +497,7 @@ Ref<Prepared> winogradWeights(const Tensor& weights, int side) {
     WorkCounter work;
     for (int64_t row = begin; row < end; ++row, work.pass(64 * panels.width(0)))
       packRow(panels, row / depth, row % depth, weights, side, *packed);
+    hwy::FlushStream();
   });
   return winogradWeights(std::move(packed), side);
 }

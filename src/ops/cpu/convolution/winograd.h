@@ -38,9 +38,9 @@ struct WinogradOutput {
 
 // One channel of a panel of filters.
 struct WinogradFilters {
-  const float* from;    // filter k's 3 x 3 taps at from + k * step
+  const float* from;    // of any alignment; filter k's 3 x 3 taps at from + k * step
   int64_t step, count;  // those from `count` to `width` are zero
-  int64_t width;        // a multiple of the target's vectors
+  int64_t width;        // whole vectors, in each of which a filter exists
   float* out;           // filter k's value v at out + v * stride + k; whole vectors lie at multiples of their size
   int64_t stride;
 };
@@ -49,7 +49,7 @@ struct WinogradTable {
   void (*input)(const WinogradInput& tile);
   void (*narrowInput)(const WinogradInput& tile);
   void (*output)(const WinogradOutput& tile);
-  // Computes in float64 and rounds once.
+  // Computes in float64 and rounds once. Stores past the caches (hwy::FlushStream).
   void (*filters)(const WinogradFilters& filters);
 };
 // Of cpuTarget(); `side`: m.

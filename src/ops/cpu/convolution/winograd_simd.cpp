@@ -9,6 +9,7 @@
 #define HWY_TARGET_INCLUDE "ops/cpu/convolution/winograd_simd.cpp"
 #include "ops/cpu/dispatch.h"
 #include "ops/cpu/narrow-inl.h"
+#include "ops/cpu/transpose-inl.h"
 #include "ops/cpu/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -183,26 +184,45 @@ void outputTile(const WinogradOutput& tile) {
   if (c < tile.channels) outputVector<Size>(tile, c, tile.channels - c);
 }
 
-// One tap of as many filters as there are doubles in a vector; `count` of them exist.
-HWY_INLINE W loadTap(const float* from, int64_t step, int64_t count) {
+constexpr int kHalves = static_cast<int>(kLanes / kDoubles);
+
+template <int kHalf>
+HWY_INLINE W widenHalf(V v) {
+#if HWY_TARGET == HWY_SCALAR
+  return hn::PromoteTo(Double(), v);
+#else
   const hn::Rebind<float, Double> single;
-  HWY_ALIGN float taps[kDoubles];
-  if (HWY_LIKELY(count == kDoubles)) {
-    MAX_UNROLL for (int64_t k = 0; k < kDoubles; ++k) taps[k] = from[k * step];
-  } else {
-    for (int64_t k = 0; k < kDoubles; ++k) taps[k] = k < count ? from[k * step] : 0;
-  }
-  return hn::PromoteTo(Double(), hn::Load(single, taps));
+  if constexpr (kHalf == 1) return hn::PromoteTo(Double(), hn::UpperHalf(single, v));
+  return hn::PromoteTo(Double(), hn::LowerHalf(single, v));
+#endif
 }
 
-template <class Size>
-HWY_INLINE void filterVector(const float* from, int64_t step, int64_t count, float* to, int64_t stride) {
+// The taps of a vector of filters, of which `count` exist, at least one; those of the others are zero.
+HWY_INLINE void loadTaps(const float* from, int64_t step, int64_t count, V (&taps)[9]) {
+#if HWY_TARGET == HWY_SCALAR
+  (void)step, (void)count;
+  hwy::CopyBytes<sizeof taps>(from, taps);
+#else
+  const float* filters[kLanes];
+  MAX_UNROLL for (int64_t k = 0; k < kLanes; ++k) filters[k] = from + std::min(k, count - 1) * step;
+  V last[4];  // from the sixth on: nothing behind the ninth is read
+  transposeFour(filters, 0, taps);
+  transposeFour(filters, 4, taps + 4);
+  transposeFour(filters, 5, last);
+  taps[8] = last[3];
+  if (HWY_LIKELY(count >= kLanes)) return;
+  const auto some = hn::FirstN(D(), static_cast<size_t>(count));
+  MAX_UNROLL for (V& tap : taps) tap = hn::IfThenElseZero(some, tap);
+#endif
+}
+
+template <class Size, int kHalf>
+HWY_INLINE void filterHalf(const V (&taps)[9], float* to, int64_t stride) {
   constexpr int n = Size::kValues;
   const hn::Rebind<float, Double> single;
   W columns[3][n];
   MAX_UNROLL for (int j = 0; j < 3; ++j) {
-    W x[3];
-    MAX_UNROLL for (int i = 0; i < 3; ++i) x[i] = loadTap(from + 3 * i + j, step, count);
+    const W x[3] = {widenHalf<kHalf>(taps[j]), widenHalf<kHalf>(taps[3 + j]), widenHalf<kHalf>(taps[6 + j])};
     Size::filter(x, columns[j]);
   }
   MAX_UNROLL for (int i = 0; i < n; ++i) {
@@ -214,8 +234,9 @@ HWY_INLINE void filterVector(const float* from, int64_t step, int64_t count, flo
 }
 
 // The values of some filters come together before they go to their matrices: these are about a power of two apart, so
-// that lines there would evict each other half written. A filter's next rows follow in memory; those of other filters
-// are far apart, which no processor foresees.
+// that lines there would evict each other half written. They are stored past the caches, since a store into one would
+// read the line first. A filter's next rows follow in memory; those of other filters are far apart, which no processor
+// foresees.
 template <class Size>
 void filterRow(const WinogradFilters& filters) {
   constexpr int64_t kPart = 64, kValues = Size::kValues * Size::kValues, kAheadTaps = 9 * 8;
@@ -225,12 +246,15 @@ void filterRow(const WinogradFilters& filters) {
     const int64_t end = std::min(first + kPart, filters.width);
     for (int64_t k = first; k < std::min(end, filters.count); ++k)
       __builtin_prefetch(filters.from + k * filters.step + kAheadTaps);
-    for (int64_t k = first; k < end; k += kDoubles)
-      filterVector<Size>(filters.from + k * filters.step, filters.step,
-                         std::clamp<int64_t>(filters.count - k, 0, kDoubles), values + k - first, kPart);
+    for (int64_t k = first; k < end; k += kLanes) {
+      V taps[9];
+      loadTaps(filters.from + k * filters.step, filters.step, filters.count - k, taps);
+      filterHalf<Size, 0>(taps, values + k - first, kPart);
+      if constexpr (kHalves == 2) filterHalf<Size, 1>(taps, values + k - first + kDoubles, kPart);
+    }
     for (int64_t v = 0; v < kValues; ++v)
       for (int64_t k = first; k < end; k += kLanes)
-        hn::Store(hn::Load(d, values + v * kPart + k - first), d, filters.out + v * filters.stride + k);
+        hn::Stream(hn::Load(d, values + v * kPart + k - first), d, filters.out + v * filters.stride + k);
   }
 }
 

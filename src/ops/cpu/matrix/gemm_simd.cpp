@@ -3,6 +3,7 @@
 // compiler must keep in registers: every loop over them is unrolled.
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <limits>
 
 #include "base/interrupt_point.h"
@@ -11,6 +12,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/matrix/gemm_simd.cpp"
 #include "ops/cpu/dispatch.h"
+#include "ops/cpu/transpose-inl.h"
 #include "ops/cpu/vector-inl.h"
 
 #ifndef MAX_INLINE_LAMBDA
@@ -319,12 +321,14 @@ void runTile(const GemmTile& t) {
 
 constexpr int64_t kNewPage = 1 << 18;  // steps that a huge page takes (base/interrupt_point.h)
 
-// Copies up to one panel's columns of one row; the rest is zero.
+// Copies up to one panel's columns of one row, from any place; the rest is zero.
 HWY_INLINE void copyRow(const float* from, int64_t count, int64_t width, float* to) {
   const D d;
   int64_t n = 0;
   for (; n + kLanes <= count; n += kLanes) hn::StoreU(hn::LoadU(d, from + n), d, to + n);
-  for (; n < width; n += kLanes) hn::StoreU(loadFirst(d, from + n, std::max<int64_t>(count - n, 0)), d, to + n);
+  if (n == width) return;
+  std::memset(to + n, 0, static_cast<size_t>(width - n) * sizeof(float));
+  std::memcpy(to + n, from + n, static_cast<size_t>(count - n) * sizeof(float));
 }
 
 void packRows(const PackSource& source, int64_t begin, int64_t end, float* packed) {
@@ -356,35 +360,6 @@ struct ColumnVector {
     for (int64_t i = 0; i < kLanes; ++i)
       from[i] = source.data + std::min(first + i, source.columns - 1) * source.columnStride;
   }
-
-#if HWY_TARGET != HWY_SCALAR
-  // Four elements of column `n`, of the fourth column after it, and so on.
-  template <class Tag>
-  HWY_INLINE hn::Vec<Tag> everyFourth(Tag d, size_t n, int64_t k) const {
-    if constexpr (hn::MaxLanes(Tag()) == 4) {
-      return hn::LoadU(d, from[n] + k);
-    } else {
-      const hn::Half<Tag> half;
-      return hn::Combine(d, everyFourth(half, n + hn::MaxLanes(half), k), everyFourth(half, n, k));
-    }
-  }
-
-  // Four rows, which are contiguous in each column.
-  HWY_INLINE void transposeFour(int64_t k, V (&rows)[4]) const {
-    const D d;
-    const hn::Repartition<double, D> dd;
-    const V r0 = everyFourth(d, 0, k), r1 = everyFourth(d, 1, k);
-    const V r2 = everyFourth(d, 2, k), r3 = everyFourth(d, 3, k);
-    const auto low01 = hn::BitCast(dd, hn::InterleaveLower(d, r0, r1));
-    const auto low23 = hn::BitCast(dd, hn::InterleaveLower(d, r2, r3));
-    const auto high01 = hn::BitCast(dd, hn::InterleaveUpper(d, r0, r1));
-    const auto high23 = hn::BitCast(dd, hn::InterleaveUpper(d, r2, r3));
-    rows[0] = hn::BitCast(d, hn::InterleaveLower(dd, low01, low23));
-    rows[1] = hn::BitCast(d, hn::InterleaveUpper(dd, low01, low23));
-    rows[2] = hn::BitCast(d, hn::InterleaveLower(dd, high01, high23));
-    rows[3] = hn::BitCast(d, hn::InterleaveUpper(dd, high01, high23));
-  }
-#endif
 };
 
 // A vector of columns of B, from column `first` on, into their panel at `to`; rows [begin, end) of the source. What is
@@ -399,13 +374,14 @@ void packColumns(const PackSource& source, int64_t begin, int64_t end, int64_t f
   const auto some = hn::FirstN(d, static_cast<size_t>(count));
   for (; source.rowStride == 1 && k + 4 <= end; k += 4, work.pass(kLanes)) {
     V rows[4];
-    columns.transposeFour(k, rows);
+    transposeFour(columns.from, k, rows);
     for (int i = 0; i < 4; ++i) hn::StoreU(hn::IfThenElseZero(some, rows[i]), d, to + packedRow(source, k + i) * width);
   }
 #endif
   for (; k < end; ++k, work.pass(kLanes))
     for (int64_t n = 0; n < kLanes; ++n)
-      to[packedRow(source, k) * width + n] = n < count ? columns.from[n][k * source.rowStride] : 0.f;
+      if (float& packed = to[packedRow(source, k) * width + n] = 0; n < count)
+        hwy::CopyBytes<sizeof packed>(columns.from[n] + k * source.rowStride, &packed);
 }
 
 void pack(const PackSource& source, int64_t begin, int64_t end, float* packed) {
