@@ -184,6 +184,10 @@ MAX_VNNI void groupedTile(const IntegerTile& t, __mmask64 exists) {
   const int32_t* b = t.b;
   for (int64_t piece = 0; piece < t.pieces; ++piece) {
     const uint8_t* const* rows = t.rows + piece * t.pieceStride;
+    if (!rows[0]) {
+      b += t.words * kGroupedChannels;
+      continue;
+    }
     SpreadWords spread(t.words);
     for (int64_t word = 0; word < t.words; ++word, b += 64, spread.next()) {
       __m512i columns[4];

@@ -150,6 +150,10 @@ HWY_NOINLINE void multiplyTile(const IntegerTile& t) {
   const int32_t* b = t.b;
   for (int64_t piece = 0; piece < t.pieces; ++piece) {
     const uint8_t* const* rows = t.rows + piece * t.pieceStride;
+    if (!rows[0]) {
+      b += t.words * kVectors * kLanes;
+      continue;
+    }
     for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes) {
       V32 columns[kUsed];
       MAX_UNROLL for (int j = 0; j < kUsed; ++j) columns[j] = hn::LoadU(d, b + j * kLanes);

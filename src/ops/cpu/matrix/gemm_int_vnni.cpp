@@ -239,10 +239,49 @@ MAX_VNNI __attribute__((always_inline)) inline void addToRows(const IntegerTile&
   }
 }
 
-// The first kUsed vectors of the panel. Returns the memory to prefetch next.
-template <int kRows, int kUsed>
-MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const IntegerTile& t) {
+// Adds the products of a piece. B comes from the second cache, unless kIsFar.
+template <int kRows, int kUsed, bool kIsFar>
+MAX_VNNI __attribute__((always_inline)) inline void multiplyPiece(const uint8_t* const* table, const IntegerTile& t,
+                                                                  const int32_t* b, const int32_t* ahead,
+                                                                  __m512i (&sum)[kRows][kUsed]) {
   constexpr int kKept = kRows * kUsed + kUsed < 32 ? kUsed : kUsed - 1;  // of 32 registers, one is for A
+  const uint8_t* rows[kRows];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) rows[i] = table[i];
+  const auto step = [&](int64_t k, bool isFar) MAX_VNNI __attribute__((always_inline)) {
+    __m512i columns[kKept];
+#pragma GCC unroll 16
+    for (int j = 0; j < kUsed; ++j) {
+      if (isFar) __builtin_prefetch(b + kDistance<kRows> + j * kLanes, 0, 3);
+      if (j < kKept) columns[j] = _mm512_loadu_si512(b + j * kLanes);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+      int32_t word;
+      __builtin_memcpy(&word, rows[i] + 4 * k, 4);
+      const __m512i value = _mm512_set1_epi32(word);
+#pragma GCC unroll 16
+      for (int j = 0; j < kKept; ++j) sum[i][j] = _mm512_dpbusd_epi32(sum[i][j], value, columns[j]);
+      // With all sums of the largest tile in registers, there is none left for its last column of words.
+      if constexpr (kKept < kUsed) sum[i][kKept] = addProducts(sum[i][kKept], value, b + kKept * kLanes);
+    }
+  };
+  if constexpr (kRows == kTileRows) {
+    if (!t.ahead) {
+#pragma GCC unroll 2
+      for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes) step(k, kIsFar);
+      return;
+    }
+  }
+  for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes, ahead += t.aheadStep) {
+    if constexpr (kRows <= kTileRows) __builtin_prefetch(ahead, 0, 2);
+    step(k, true);
+  }
+}
+
+// The first kUsed vectors of the panel. Returns the memory to prefetch next.
+template <int kRows, int kUsed, bool kIsFar>
+MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const IntegerTile& t) {
   __m512i sum[kRows][kUsed];
 #pragma GCC unroll 16
   for (int j = 0; j < kUsed; ++j) {
@@ -259,38 +298,10 @@ MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const
     if (isSpread) multiplySpread<kRows, kUsed>(t, sum);
   }
   for (int64_t piece = isSpread ? t.pieces : 0; piece < t.pieces; ++piece) {
-    const uint8_t* rows[kRows];
-#pragma GCC unroll 16
-    for (int i = 0; i < kRows; ++i) rows[i] = t.rows[piece * t.pieceStride + i];
-    const auto step = [&](int64_t k) MAX_VNNI __attribute__((always_inline)) {
-      __m512i columns[kKept];
-#pragma GCC unroll 16
-      for (int j = 0; j < kUsed; ++j) {
-        __builtin_prefetch(b + kDistance<kRows> + j * kLanes, 0, 3);
-        if (j < kKept) columns[j] = _mm512_loadu_si512(b + j * kLanes);
-      }
-#pragma GCC unroll 16
-      for (int i = 0; i < kRows; ++i) {
-        int32_t word;
-        __builtin_memcpy(&word, rows[i] + 4 * k, 4);
-        const __m512i value = _mm512_set1_epi32(word);
-#pragma GCC unroll 16
-        for (int j = 0; j < kKept; ++j) sum[i][j] = _mm512_dpbusd_epi32(sum[i][j], value, columns[j]);
-        // With all sums of the largest tile in registers, there is none left for its last column of words.
-        if constexpr (kKept < kUsed) sum[i][kKept] = addProducts(sum[i][kKept], value, b + kKept * kLanes);
-      }
-    };
-    if constexpr (kRows == kTileRows) {
-      if (!t.ahead) {
-#pragma GCC unroll 2
-        for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes) step(k);
-        continue;
-      }
-    }
-    for (int64_t k = 0; k < t.words; ++k, b += kVectors * kLanes, ahead += t.aheadStep) {
-      if constexpr (kRows <= kTileRows) __builtin_prefetch(ahead, 0, 2);
-      step(k);
-    }
+    const uint8_t* const* rows = t.rows + piece * t.pieceStride;
+    if (rows[0]) multiplyPiece<kRows, kUsed, kIsFar>(rows, t, b, ahead, sum);
+    b += t.words * kVectors * kLanes;
+    ahead += t.words * t.aheadStep;
   }
   if (isPlain(t)) {
     t.how->low < 0 ? finishPlain<kRows, kUsed, true>(t, sum) : finishPlain<kRows, kUsed, false>(t, sum);
@@ -437,15 +448,22 @@ inline bool areHalved(const IntegerTile& t) {
          t.words >= kStepsPerRow * kTileRows && t.words <= kMostWords && t.how->bias && !t.columnFactors;
 }
 
+// As if `count` tiles were one. With kIsFar B may come from behind the second cache.
+template <int kRows, int kUsed, bool kIsFar>
+MAX_VNNI void multiplyNext(IntegerTile& t, int64_t count = 1) {
+  const int32_t* ahead = multiplyTile<kRows, kUsed, kIsFar>(t);
+  if (t.ahead) t.ahead = ahead;
+  t.tiles -= count;
+  t.advance(kRows);
+}
+
 template <int kRows, int kUsed>
 MAX_VNNI void tile(IntegerTile& t) {
   if constexpr (kRows == kTileRows && kUsed == kTallVectors) {
-    for (; t.tiles > 1 && !t.ahead; t.tiles -= 2, t.advance(kTallRows)) multiplyTile<kTallRows, kUsed>(t);
+    while (t.tiles > 1 && !t.ahead) multiplyNext<kTallRows, kUsed, true>(t, 2);
   }
-  for (; t.tiles > 0; --t.tiles, t.advance(kRows)) {
-    const int32_t* ahead = multiplyTile<kRows, kUsed>(t);
-    if (t.ahead) t.ahead = ahead;
-  }
+  if (t.tiles > 0) multiplyNext<kRows, kUsed, true>(t);
+  while (t.tiles > 0) multiplyNext<kRows, kUsed, kRows != kTileRows>(t);
 }
 
 void tileOrHalves(IntegerTile& t) { isPlain(t) && areHalved(t) ? tilesInHalves(t) : tile<kTileRows, kVectors>(t); }
