@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.QLinearConv at the sizes where its kernels change: blocks of channels, runs of pixels, tiles of rows.
+#include <algorithm>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "op_harness.h"
+#include "ops/cpu/convolution/conv_borders.h"
 #include "ops/cpu/convolution/conv_quantized.h"
 #include "plain_words.h"
 
@@ -147,6 +151,81 @@ TEST(QuantizedConv, TilesOfRows) {
     const int64_t before = EmulatedTiles::configurations();
     check();
     EXPECT_GT(EmulatedTiles::configurations(), before);
+  });
+}
+
+// Tiles leave out taps that see nothing but the border: of whole frames, of rows, and of columns far away. Few frames
+// make few tiles of which each leaves out others.
+TEST(QuantizedConv, TapsOfTheBorder) {
+  const auto check = [] {
+    uint32_t seed = 1;
+    for (const DType dtype : {DType::UInt8, DType::Int8})
+      for (const bool wide : {false, true})
+        for (const Case& c :
+             {Case{{1, 2, 7, 14, 16}, {70, 16, 3, 3, 3}, 1, 1, 1, 1},
+              Case{{2, 1, 7, 7, 20}, {9, 20, 3, 3, 3}, 1, 1, 1, 1},
+              Case{{1, 3, 5, 9, 32}, {64, 16, 3, 3, 3}, 2, 2, 1, 1}, Case{{1, 40, 16}, {33, 16, 3}, 1, 1, 16, 16},
+              Case{{1, 5, 30, 16}, {24, 16, 3, 3}, 1, 1, 14, 14}, Case{{3, 2, 3, 8}, {32, 8, 3, 3}, 1, 1, 1, 3},
+              Case{{1, 2, 5, 7, 64}, {64, 16, 3, 3, 3}, 4, 1, 1, 1}})
+          for (const Added added : {Added::Nothing, Added::Residual, Added::Numbers})
+            expectReference(c, dtype, wide, added, seed++);
+  };
+  forEachTarget(check);
+  withEmulatedTiles([&](const EmulatedTables&) { check(); });
+}
+
+// As looking at each pixel finds them.
+TEST(QuantizedConv, TapsThatTilesLeaveOut) {
+  const Case cases[] = {{{2, 2, 7, 14, 4}, {4, 4, 3, 3, 3}, 1, 1, 1, 1},
+                        {{1, 1, 5, 9, 4}, {4, 4, 3, 3, 3}, 1, 2, 1, 1},
+                        {{1, 40, 4}, {4, 4, 3}, 1, 1, 16, 16},
+                        {{1, 5, 30, 4}, {4, 4, 3, 3}, 1, 1, 14, 14}};
+  for (const Case& c : cases) {
+    const auto axes = static_cast<size_t>(c.input.rank() - 2);
+    LooseNode node(kMaxDomain, "QLinearConv",
+                   with({{"strides", std::vector<int64_t>(axes, c.stride)},
+                         {"dilations", std::vector<int64_t>(axes, c.dilation)},
+                         {"pads", std::vector<int64_t>(2 * axes, c.pad)}}));
+    const ConvShape shape(node.node(), c.input, c.weights, c.output());
+    const BorderTaps taps(shape, false);
+    const auto hidden = [&](int64_t first, int64_t count) {
+      std::unique_ptr<bool[]> result(new bool[static_cast<size_t>(taps.count())]);
+      const std::span<bool> all(result.get(), static_cast<size_t>(taps.count()));
+      Spatial at = taps.placeOf(first);
+      const bool any = taps.find(at, count, all);
+      return any ? std::vector<bool>(all.begin(), all.end()) : std::vector<bool>(all.size());
+    };
+    int64_t most = 0;
+    for (int64_t first = 0; first + 7 <= shape.images * shape.pixels(); first += 7) {
+      std::vector<bool> expected(static_cast<size_t>(taps.count()), true);
+      for (int64_t pixel = first; pixel < first + 7; ++pixel) {
+        const std::vector<bool> one = hidden(pixel, 1);
+        for (size_t i = 0; i < one.size(); ++i) expected[i] = expected[i] && one[i];
+      }
+      EXPECT_EQ(hidden(first, 7), expected) << first;
+      most = std::max<int64_t>(most, std::count(expected.begin(), expected.end(), true));
+    }
+    EXPECT_GE(most, taps.count() / 3);
+    EXPECT_GT(taps.share(7), 0.02);
+  }
+}
+
+// The same as sums, with zero points of filters or without.
+TEST(QuantizedConv, SumsWithoutTapsOfTheBorder) {
+  forEachTarget([] {
+    Random random(5);
+    LooseNode node(kMaxDomain, "ConvInteger", with({{"pads", std::vector<int64_t>(6, 1)}}));
+    for (const DType dtype : {DType::UInt8, DType::Int8})
+      for (const int64_t zero : {0, 50}) {
+        const std::vector<Ref<Tensor>> inputs{randomTensor(random, dtype, {1, 2, 7, 7, 16}, 0, 127),
+                                              randomTensor(random, DType::Int8, {70, 16, 3, 3, 3}, -100, 100),
+                                              randomTensor(random, dtype, {}, 3, 9),
+                                              randomTensor(random, DType::Int8, {}, zero, zero)};
+        const std::vector<OutputType> outputs{{DType::Int32, {1, 2, 7, 7, 70}}};
+        const Ref<Tensor> expected = runOp(node.node(), inputs, outputs, "reference").outputs[0];
+        const KernelRun run = runOp(node.node(), inputs, outputs, "conv_int8", 2, true);
+        expectClose(*run.outputs[0], *expected, 0, concat("zero points ", zero));
+      }
   });
 }
 

@@ -15,6 +15,7 @@
 #include "base/work_vector.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv.h"
+#include "ops/cpu/convolution/conv_borders.h"
 #include "ops/cpu/convolution/quantized_operands.h"
 #include "ops/cpu/convolution/window_words.h"
 #include "ops/cpu/grain.h"
@@ -30,6 +31,7 @@ namespace {
 using Inputs = QuantizedInputs;
 
 constexpr int64_t kMostTaps = 1 << 12, kMostDepth = 1 << 20;
+constexpr double kLeastHidden = 1. / 64;  // of products that tiles leave out, for which that is worth it
 
 // How a row of A is made of pieces of memory, and a filter of the parts that meet them.
 struct Pieces {
@@ -320,6 +322,7 @@ class QuantizedConv final : public OpKernel {
                 filters->isGrouped()),
         inside_(inElements(pieces_.copies ? withBorders(shape) : shape)),
         rows_(pieces_.joins ? asRowTaps(inside_) : inside_),
+        borders_(shape, pieces_.joins),
         filters_(std::move(filters)),
         windows_(filters_->order() ? std::optional<WindowWords>(std::in_place, shape, *filters_->order())
                                    : std::nullopt),
@@ -328,8 +331,11 @@ class QuantizedConv final : public OpKernel {
     const int64_t wanted = 4 * std::max(request.lanes, 1);
     const int64_t tasks = std::max<int64_t>(blocks_.count() * filterBlocks_.count, 1);
     chunk_ = (panels_ + std::min(panels_, wanted / tasks + 1) - 1) / std::min(panels_, wanted / tasks + 1);
-    placeScratch(std::max(request.lanes, 1));
     const std::vector<const void*> constants = operands_.constants();
+    hides_ = !windows_ && borders_.share(table_.tileRows) >= kLeastHidden;
+    const bool isZero = !constants.empty() && operands_.zero({constants.data(), nullptr, nullptr, 1}) == 0;
+    if (hides_ && table_.usesBytes && !isZero) addPieces();
+    placeScratch(std::max(request.lanes, 1));
     if (scales() && !constants.empty()) {
       known_.resize(ColumnParameters::kArrays * static_cast<size_t>(allColumns()));
       loadParameters({constants.data(), nullptr, nullptr, 1}, known_.data());
@@ -379,6 +385,30 @@ class QuantizedConv final : public OpKernel {
   // What the row pointers of a lane point at.
   struct FoundRows {
     int64_t firstTile = -1, block = 0;
+    bool hides = false;  // some tiles have pieces that are left out
+  };
+
+  // A tile of the product and what becomes of its sums; startPanel() sets both for a panel.
+  struct PanelTile {
+    PanelTile(const QuantizedConv& conv, const Requantization& given) : how(given) {
+      if (how.sum) {
+        sum = *how.sum;
+        how.sum = &sum;
+      }
+      tile.held = &held;
+      tile.outStride = conv.shape_.filters;
+      tile.how = conv.scales() ? &how : nullptr;
+      tile.ldc = conv.scales() ? conv.table_.panelColumns : conv.shape_.filters;
+    }
+    PanelTile(const PanelTile&) = delete;  // it points into itself
+    PanelTile& operator=(const PanelTile&) = delete;
+
+    Requantization how;
+    RequantizedSum sum{};
+    HeldTiles held;
+    IntegerTile tile{};
+    const int32_t* bias = nullptr;             // of all pieces
+    int32_t addends[kMaxIntegerPanelColumns];  // of columns, of tiles that leave out pieces
   };
 
   int64_t elementBytes() const { return table_.usesBytes ? 1 : 2; }
@@ -407,7 +437,8 @@ class QuantizedConv final : public OpKernel {
       sumsAt_ = shortAt_ + alignUp(static_cast<size_t>(table_.tileRows * shape_.filters) * sizeof(int32_t));
     }
     tileAt_ = sumsAt_ + alignUp(static_cast<size_t>(blocks_.mostRows()) * sizeof(int32_t));
-    laneBytes_ = tileAt_ + integerTileBytes(table_);
+    hiddenAt_ = tileAt_ + integerTileBytes(table_);
+    laneBytes_ = hiddenAt_ + (hides_ ? alignUp(static_cast<size_t>(pieces_.count + blocks_.mostRows())) : 0);
     bytes_ = checkedAdd(lanesAt_, checkedMultiply(laneBytes_, static_cast<size_t>(lanes)));
   }
 
@@ -423,6 +454,27 @@ class QuantizedConv final : public OpKernel {
         const uint32_t zeros = sums ? zero * static_cast<uint32_t>(sums[n]) : 0;
         parameters.write(exists ? parameters.read(context, filter, zeros) : ColumnParameters::Column{}, at, words);
       }
+    }
+  }
+
+  // The sums of each piece of each column, which tiles that leave out the piece leave out of the bias, too.
+  void addPieces() {
+    const int64_t width = table_.panelColumns;
+    pieceSums_.resize(static_cast<size_t>(checkedMultiply(allColumns(), pieces_.count)));
+    WorkCounter work;
+    for (int64_t block = 0; block < filterBlocks_.count; ++block) {
+      const PackedColumns& filters = filters_->block(block);
+      const int32_t* words = filters.words;
+      for (int64_t column = 0; column < padded(); column += width)
+        for (int64_t piece = 0; piece < pieces_.count; ++piece) {
+          int32_t* sums = pieceSums_.data() + (block * pieces_.count + piece) * padded() + column;
+          for (int64_t k = 0; k < pieces_.words; ++k, words += width, work.pass(width))
+            for (int64_t n = 0; n < width; ++n) {
+              const auto word = static_cast<uint32_t>(words[n]);
+              const auto byte = [&](int shift) { return static_cast<int8_t>(word >> shift); };
+              sums[n] += byte(0) + byte(8) + byte(16) + byte(24) + 4 * filters.columnFactors[column + n];
+            }
+        }
     }
   }
 
@@ -475,13 +527,66 @@ class QuantizedConv final : public OpKernel {
                 int64_t count, const uint8_t** rows) const {
     if (found.firstTile != part.firstTile) {
       ConvRows<uint8_t>::fill(&source, first, count, static_cast<int>(blocks_.mostRows()), rows);
-      found = {part.firstTile, 0};
+      found = {part.firstTile, 0, hides_ && hideBorders(part, rows)};
     }
     const int64_t channels = filterBlocks_.isGrouped ? filterBlocks_.columns : shape_.groupChannels();
     const int64_t step = (part.block - std::exchange(found.block, part.block)) * channels * elementBytes();
     if (step == 0) return;
     for (int64_t piece = 0; piece < pieces_.count; ++piece, rows += blocks_.mostRows())
-      for (int64_t i = 0; i < count; ++i) rows[i] += step;
+      for (int64_t i = 0; i < count; ++i)
+        if (rows[i]) rows[i] += step;
+  }
+
+  // Of pieces that see nothing but the border, a tile's first row becomes NULL. Returns whether there are any.
+  bool hideBorders(const Part& part, const uint8_t** rows) const {
+    bool* hidden = hiddenPieces(part);
+    bool any = false, hid = false;
+    WorkCounter work;
+    Spatial place = borders_.placeOf(blocks_.firstRow(part.firstTile));
+    for (int64_t at = part.firstTile; at < part.lastTile; rows += blocks_.rowsOf(at++)) {
+      const bool hides = borders_.find(place, blocks_.rowsOf(at), {hidden, static_cast<size_t>(pieces_.count)});
+      bool isAlike = at > part.firstTile && hides == hid;
+      for (int64_t piece = 0; hides && piece < pieces_.count; ++piece, work.pass()) {
+        const uint8_t** first = rows + piece * blocks_.mostRows();
+        isAlike = isAlike && hidden[piece] == !first[-blocks_.rowsOf(at - 1)];
+        if (hidden[piece]) *first = nullptr;
+      }
+      likeLast(part, at) = isAlike;
+      any |= hides;
+      hid = hides;
+    }
+    return any;
+  }
+  bool* hiddenPieces(const Part& part) const { return reinterpret_cast<bool*>(part.memory + hiddenAt_); }
+  // Whether a tile leaves out the same pieces as the one before it.
+  bool& likeLast(const Part& part, int64_t tile) const {
+    return hiddenPieces(part)[pieces_.count + tile - part.firstTile];
+  }
+
+  // Tiles from this one on that have its height, and leave out the same pieces.
+  int64_t equalTiles(const Part& part, const FoundRows& found, int64_t tile) const {
+    const int64_t most =
+        std::min(blocks_.equalTiles(tile, part.lastTile), mostTilesPerCall(pieces_.count * pieces_.words));
+    int64_t count = 1;
+    while (count < most && (!found.hides || likeLast(part, tile + count))) ++count;
+    return count;
+  }
+
+  // The bias has what the zero point adds to the sums; so have the sums of columns, where there is no bias.
+  void leaveOutPieces(const OpContext& context, PanelTile& panelTile, int64_t block, int64_t column) const {
+    if (pieceSums_.empty()) return;
+    const int64_t width = table_.panelColumns;
+    IntegerTile& tile = panelTile.tile;
+    const auto factor = scales() ? static_cast<uint32_t>(operands_.zero(context)) : ~uint32_t{0};
+    int32_t* addends = panelTile.addends;
+    std::copy_n(scales() ? panelTile.bias : filters_->block(block).columnSums + column, width, addends);
+    for (int64_t piece = 0; piece < pieces_.count; ++piece) {
+      if (tile.rows[piece * tile.pieceStride]) continue;
+      const int32_t* sums = pieceSums_.data() + (block * pieces_.count + piece) * padded() + column;
+      for (int64_t n = 0; n < width; ++n)
+        addends[n] = static_cast<int32_t>(static_cast<uint32_t>(addends[n]) + factor * static_cast<uint32_t>(sums[n]));
+    }
+    (scales() ? panelTile.how.bias : tile.columnSums) = addends;
   }
 
   void runPart(const OpContext& context, const ConvRows<uint8_t>::Source& source, const Requantization& how,
@@ -491,7 +596,7 @@ class QuantizedConv final : public OpKernel {
     const PackedColumns& filters = filters_->block(part.block);
     const int64_t first = blocks_.firstRow(part.firstTile), count = blocks_.firstRow(part.lastTile) - first;
     findRows(source, part, found, first, count, rows);
-    if (filters.hasFactors) addRows(rows, count, rowSums);
+    if (filters.hasFactors) addRows(part, rows, rowSums);
     int32_t rowFactors[kMaxIntegerBlockRows];
     std::fill_n(rowFactors, count, -operands_.zero(context));
     PanelTile panelTile(*this, how);
@@ -508,10 +613,11 @@ class QuantizedConv final : public OpKernel {
       int64_t row = first;
       for (int64_t at = part.firstTile, some; at < part.lastTile; at += some) {
         const int64_t each = blocks_.rowsOf(at);
-        some = std::min(blocks_.equalTiles(at, part.lastTile), mostTilesPerCall(tile.pieces * tile.words));
+        some = equalTiles(part, found, at);
         const int64_t place = row * shape_.filters + part.block * filterBlocks_.columns + column;
         tile.rows = rows + (row - first);
         tile.rowSums = rowSums + (row - first);
+        if (found.hides) leaveOutPieces(context, panelTile, part.block, column);
         if (kRequantizes) tile.out = context.out<uint8_t>() + place;
         if (residual) tile.other = residual + place;
         if (makesReals) tile.reals = context.out<float>() + place;
@@ -523,27 +629,6 @@ class QuantizedConv final : public OpKernel {
     }
   }
 
-  // A tile of the product and what becomes of its sums; startPanel() sets both for a panel.
-  struct PanelTile {
-    PanelTile(const QuantizedConv& conv, const Requantization& given) : how(given) {
-      if (how.sum) {
-        sum = *how.sum;
-        how.sum = &sum;
-      }
-      tile.held = &held;
-      tile.outStride = conv.shape_.filters;
-      tile.how = conv.scales() ? &how : nullptr;
-      tile.ldc = conv.scales() ? conv.table_.panelColumns : conv.shape_.filters;
-    }
-    PanelTile(const PanelTile&) = delete;  // it points into itself
-    PanelTile& operator=(const PanelTile&) = delete;
-
-    Requantization how;
-    RequantizedSum sum{};
-    HeldTiles held;
-    IntegerTile tile{};
-  };
-
   void startPanel(const OpContext& context, PanelTile& panelTile, int64_t block, int64_t column,
                   const int32_t* rowFactors) const {
     const PackedColumns& filters = filters_->block(block);
@@ -551,6 +636,7 @@ class QuantizedConv final : public OpKernel {
     tile.columns = std::min<int64_t>(table_.panelColumns, filterBlocks_.size(block) - column);
     tile.b = filters.words + column * tile.pieces * tile.words;
     columnParameters().apply(parameters(context), block * padded() + column, panelTile.how, panelTile.sum);
+    panelTile.bias = panelTile.how.bias;
     if (!table_.usesBytes) return;
     tile.rowFactors = scales() ? nullptr : rowFactors;  // the bias has them
     tile.columnSums = filters.columnSums + column;
@@ -609,15 +695,18 @@ class QuantizedConv final : public OpKernel {
   }
 
   // The sum of the bytes of each row, with those that fill up the last words.
-  void addRows(const uint8_t* const* rows, int64_t count, int32_t* sums) const {
+  void addRows(const Part& part, const uint8_t* const* rows, int32_t* sums) const {
     WorkCounter work;
-    for (int64_t row = 0; row < count; ++row) {
-      uint32_t sum = 0;
-      for (int64_t piece = 0; piece < pieces_.count; ++piece, work.pass(pieces_.words)) {
-        const uint8_t* bytes = rows[piece * blocks_.mostRows() + row];
-        for (int64_t i = 0; i < 4 * pieces_.words; ++i) sum += bytes[i];
+    for (int64_t at = part.firstTile; at < part.lastTile; ++at) {
+      const uint8_t* const* tile = rows;
+      for (int64_t left = blocks_.rowsOf(at); left > 0; --left, ++rows) {
+        uint32_t sum = 0;
+        for (int64_t piece = 0; piece < pieces_.count; ++piece, work.pass(pieces_.words)) {
+          const int64_t place = piece * blocks_.mostRows();
+          for (int64_t i = 0; tile[place] && i < 4 * pieces_.words; ++i) sum += rows[place][i];
+        }
+        *sums++ = static_cast<int32_t>(sum);
       }
-      sums[row] = static_cast<int32_t>(sum);
     }
   }
 
@@ -628,6 +717,9 @@ class QuantizedConv final : public OpKernel {
   Pieces pieces_;
   ConvShape inside_;  // what the product reads, with channels in bytes
   ConvRows<uint8_t> rows_;
+  BorderTaps borders_;
+  bool hides_;                     // tiles leave out pieces that see nothing but the border
+  WorkVector<int32_t> pieceSums_;  // [blocks][pieces][columns], where the border is not zero
   Ref<PackedFilters> filters_;
   std::optional<WindowWords> windows_;  // instead of rows
   RowBlocks blocks_;
@@ -636,7 +728,8 @@ class QuantizedConv final : public OpKernel {
   bool mayOverflow_ = true;    // see Requantization
   // The scratch memory: parameters of columns, zeros, the copied input, and for each lane row pointers, sums of rows
   // and the sums of a tile.
-  size_t zerosAt_ = 0, inputAt_ = 0, lanesAt_ = 0, sumsAt_ = 0, shortAt_ = 0, tileAt_ = 0, laneBytes_ = 0, bytes_ = 0;
+  size_t zerosAt_ = 0, inputAt_ = 0, lanesAt_ = 0, sumsAt_ = 0, shortAt_ = 0, tileAt_ = 0, hiddenAt_ = 0,
+         laneBytes_ = 0, bytes_ = 0;
 };
 
 template <const Inputs& kInputs>
