@@ -703,7 +703,9 @@ class QuantizedConv final : public OpKernel {
         uint32_t sum = 0;
         for (int64_t piece = 0; piece < pieces_.count; ++piece, work.pass(pieces_.words)) {
           const int64_t place = piece * blocks_.mostRows();
-          for (int64_t i = 0; tile[place] && i < 4 * pieces_.words; ++i) sum += rows[place][i];
+          if (!tile[place]) continue;
+          const uint8_t* bytes = rows[place];
+          for (int64_t i = 0; i < 4 * pieces_.words; ++i) sum += bytes[i];
         }
         *sums++ = static_cast<int32_t>(sum);
       }
