@@ -26,7 +26,7 @@ except ImportError:
     budget_cases = None
 
 MEGABYTE = 1 << 20
-SECONDS, PATIENCE = 10, 300  # of the processor to load of the clock until a case counts as hung
+SECONDS, PATIENCE = 10, 300  # of the processor to load; of the clock until a case counts as hung
 MEMORY, LIMIT = 1024 * MEGABYTE, 128 * MEGABYTE
 SLACK = 24 * MEGABYTE  # of a process whose heap has holes
 DEADLINE = 1.0

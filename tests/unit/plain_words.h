@@ -129,7 +129,8 @@ inline void plainIntegerTile(const IntegerTile& t, int64_t rows) {
     for (int64_t n = 0; n < t.columns; ++n) {
       uint32_t sum = t.sums ? static_cast<uint32_t>(t.sums[m * kWidth + n]) : 0;
       for (int64_t k = 0; k < 4 * t.pieces * t.words; ++k) {
-        const int a = t.rows[k / 4 / t.words * t.pieceStride + m][k % (4 * t.words)];
+        const uint8_t* row = t.rows[k / 4 / t.words * t.pieceStride + m];
+        const int a = row ? row[k % (4 * t.words)] : 0;
         sum += static_cast<uint32_t>(a * static_cast<int8_t>(t.b[k / 4 * kWidth + n] >> k % 4 * 8));
       }
       if (t.rowFactors) sum += static_cast<uint32_t>(t.rowFactors[m]) * static_cast<uint32_t>(t.columnSums[n]);

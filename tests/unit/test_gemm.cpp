@@ -60,7 +60,6 @@ TEST(PackMatrix, PutsEveryElementInItsPlace) {
   });
 }
 
-// Several tasks for a lane, in which tiles of two heights lie behind each other.
 TEST(PackMatrix, TakesDataOfAnyAlignment) {
   forEachCpuTarget([](CpuTarget target) {
     RandomTensors random(53);
@@ -80,6 +79,7 @@ TEST(PackMatrix, TakesDataOfAnyAlignment) {
   });
 }
 
+// Several tasks for a lane, in which tiles of two heights lie behind each other.
 TEST(Gemm, ManyRows) {
   forEachCpuTarget([](CpuTarget target) {
     SCOPED_TRACE(nameOf(target));

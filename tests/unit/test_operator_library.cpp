@@ -5,6 +5,7 @@
 #include "executor_helpers.h"
 #include "interpreter.h"
 #include "ops/operator_library.h"
+#include "weights_harness.h"
 
 namespace max::test {
 namespace {
@@ -152,16 +153,15 @@ TEST(OperatorLibrary, WhatTheTargetCannotLowerStaysAsItIs) {
 
 TEST(OperatorLibrary, WeightsAreCopiedUnlessTheTargetPacksThemWhereTheyLie) {
   PlainLibrary library;
-  Ref<Storage> block = allocateStorage(5 * 4 * sizeof(float) + 1, true);
-  const std::byte* data = static_cast<std::byte*>(block->data()) + 1;
-  const auto weights = makeRef<Tensor>(DType::Float32, Shape{5, 4}, data, std::move(block));
+  Random random(3);
+  const Ref<Tensor> weights = unaligned(*randomTensor({5, 4}, random));
   for (const bool packsAnything : {false, true}) {
     library.packsAnything = packsAnything;
     Builder b;
     b.output(b.op("MatMul", {b.input({3, 5}), b.graph->addConstant(weights)}));
     compile(*b.graph, CompileOptions(library));
     EXPECT_NE(lastWeights, nullptr);
-    EXPECT_EQ(lastWeights == data, packsAnything);
+    EXPECT_EQ(lastWeights == weights->data(), packsAnything);
   }
 }
 

@@ -39,6 +39,7 @@ bool isFoldable(const Node& node) {
 
 // Whether a sum that is quantised again reads the numbers of a node, beside such of the sum's dimensions.
 bool isAddedToBytes(const Value* numbers) {
+  if (numbers->uses.empty() || numbers->isOutput()) return false;
   return std::all_of(numbers->uses.begin(), numbers->uses.end(), [&](const Use& use) {
     const Node& add = *use.node;
     if (add.graph != numbers->graph || !add.is("Add") || !hasSingleUse(add.output())) return false;

@@ -100,12 +100,23 @@ class Donor {
   std::unordered_multimap<const void*, const Node*> nodes_;
 };
 
+std::vector<const Tensor*> knownInputs(const Node& node) {
+  std::vector<const Tensor*> known;
+  for (const Value* input : node.inputs) {
+    const bool isKnown = input && input->constant && input->constant->hasContents();
+    known.push_back(isKnown ? input->constant.get() : nullptr);
+  }
+  return known;
+}
+
 // Of the tensors that packing has to copy.
-size_t largestUnaligned(const std::vector<Job>& jobs) {
+size_t largestCopied(const std::vector<Job>& jobs, const OperatorLibrary& operators) {
   size_t bytes = 0;
-  for (const Job& job : jobs)
+  for (const Job& job : jobs) {
+    if (operators.packsUnaligned(*job.node, knownInputs(*job.node))) continue;
     for (const Value* input : job.node->inputs)
       if (isLarge(input) && !input->constant->isAligned()) bytes = std::max(bytes, input->constant->bytes());
+  }
   return bytes;
 }
 
@@ -116,7 +127,7 @@ class Packer {
         folder_(options.weightsFolder),
         budget_(options.budget->packed),
         donor_(options.donor),
-        blockBytes_(std::min(largestUnaligned(jobs), kMostBlockBytes)) {}
+        blockBytes_(std::min(largestCopied(jobs, operators_), kMostBlockBytes)) {}
 
   void run(const Job& job) {
     Node& node = *job.node;
@@ -155,15 +166,6 @@ class Packer {
     Ref<Prepared> result = pack(job, known);
     if (result) operators_.keepWeights(folder_, *job.node, known, *result);
     return result;
-  }
-
-  static std::vector<const Tensor*> knownInputs(const Node& node) {
-    std::vector<const Tensor*> known;
-    for (const Value* input : node.inputs) {
-      const bool isKnown = input && input->constant && input->constant->hasContents();
-      known.push_back(isKnown ? input->constant.get() : nullptr);
-    }
-    return known;
   }
 
   Ref<Prepared> pack(const Job& job, std::span<const Tensor* const> known) {

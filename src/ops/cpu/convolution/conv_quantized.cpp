@@ -537,7 +537,7 @@ class QuantizedConv final : public OpKernel {
         if (rows[i]) rows[i] += step;
   }
 
-  // Of pieces that see nothing but the border, a tile's first row becomes NULL. Returns whether there are any.
+  // Of pieces that see nothing but the border, a tile's rows become NULL. Returns whether there are any.
   bool hideBorders(const Part& part, const uint8_t** rows) const {
     bool* hidden = hiddenPieces(part);
     bool any = false, hid = false;
@@ -545,11 +545,12 @@ class QuantizedConv final : public OpKernel {
     Spatial place = borders_.placeOf(blocks_.firstRow(part.firstTile));
     for (int64_t at = part.firstTile; at < part.lastTile; rows += blocks_.rowsOf(at++)) {
       const bool hides = borders_.find(place, blocks_.rowsOf(at), {hidden, static_cast<size_t>(pieces_.count)});
+      work.pass(pieces_.count * blocks_.rowsOf(at));
       bool isAlike = at > part.firstTile && hides == hid;
-      for (int64_t piece = 0; hides && piece < pieces_.count; ++piece, work.pass()) {
+      for (int64_t piece = 0; hides && piece < pieces_.count; ++piece) {
         const uint8_t** first = rows + piece * blocks_.mostRows();
         isAlike = isAlike && hidden[piece] == !first[-blocks_.rowsOf(at - 1)];
-        if (hidden[piece]) *first = nullptr;
+        if (hidden[piece]) std::fill_n(first, blocks_.rowsOf(at), nullptr);
       }
       likeLast(part, at) = isAlike;
       any |= hides;

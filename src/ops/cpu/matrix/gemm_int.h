@@ -32,7 +32,7 @@ struct Requantization;
 // One micro-kernel call: one panel of columns, and a tile of some rows, or several tiles.
 struct IntegerTile {
   // Rows of A consist of pieces of `words` words anywhere in memory: rows[piece * pieceStride + row]. A piece whose
-  // first row is NULL adds nothing; that holds for all tiles of a call.
+  // rows are NULL adds nothing, to all tiles of a call.
   const uint8_t* const* rows;
   int64_t pieces, pieceStride, words;
   // Of a whole tile with one piece: where its words lie, in words from the row's pointer; NULL = one after the other.

@@ -239,7 +239,7 @@ MAX_VNNI __attribute__((always_inline)) inline void addToRows(const IntegerTile&
   }
 }
 
-// Adds the products of a piece. B comes from the second cache, unless kIsFar.
+// Adds the products of a piece. Without kIsFar, a whole tile that prefetches nothing else finds B in the second cache.
 template <int kRows, int kUsed, bool kIsFar>
 MAX_VNNI __attribute__((always_inline)) inline void multiplyPiece(const uint8_t* const* table, const IntegerTile& t,
                                                                   const int32_t* b, const int32_t* ahead,
@@ -444,7 +444,7 @@ MAX_VNNI void tilesInHalves(IntegerTile& t) {
 // Whether that is worth it: sums are short, and long enough to complete others meanwhile.
 inline bool areHalved(const IntegerTile& t) {
   constexpr int64_t kMostWords = 64;
-  return t.tiles > 1 && t.columns == kVectors * kLanes && t.pieces == 1 && !t.offsets &&
+  return t.tiles > 1 && t.columns == kVectors * kLanes && t.pieces == 1 && t.rows[0] && !t.offsets &&
          t.words >= kStepsPerRow * kTileRows && t.words <= kMostWords && t.how->bias && !t.columnFactors;
 }
 

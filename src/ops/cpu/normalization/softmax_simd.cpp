@@ -159,6 +159,7 @@ class ByteWeights {
 
 // What all lines share.
 struct ByteConstants {
+  static constexpr float kMostScale = 1e6f;  // all weights but the largest are 0 with much less; products stay finite
   hn::Vec<Bytes> flip, resultFlip;
   ByteWeights weights;
   float resultScale;
@@ -168,7 +169,7 @@ struct ByteConstants {
   explicit ByteConstants(const ByteSoftmax& how)
       : flip(hn::Set(Bytes(), how.flip)),
         resultFlip(hn::Set(Bytes(), how.resultFlip)),
-        weights(how.scale),
+        weights(std::min(how.scale, kMostScale)),
         resultScale(how.resultScale),
         top(hn::Set(F(), static_cast<float>(255 - how.resultZero))),
         offset(hn::Sub(hn::Set(Integers(), how.resultZero), hn::BitCast(Integers(), hn::Set(F(), kRoundingMagic)))) {}

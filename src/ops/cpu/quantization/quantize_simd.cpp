@@ -121,7 +121,8 @@ class QuantizedSums {
     by_[1] = hn::Set(D(), by1);
     shift_ = hn::Set(D(), shift);
     const float doubt = (std::abs(by0) + std::abs(by1)) * (512.f / (1 << 21));
-    sure_ = doubt < 0.25f ? 0.5f - doubt : 0.f;  // NaN, too
+    const bool isFinite = std::max(numbers.scale[0], numbers.scale[1]) < 0x1p100f;  // the numbers, and their sum
+    sure_ = isFinite && doubt < 0.25f ? 0.5f - doubt : 0.f;                         // NaN, too
   }
 
   // kStep elements; those of an operand that is one repeated value do not move.
