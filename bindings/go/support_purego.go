@@ -24,6 +24,8 @@ var library struct {
 // load opens the library at the first call that needs it.
 func load() error {
 	library.once.Do(func() {
+		runtime.LockOSThread() // what failed is told to the thread that asked
+		defer runtime.UnlockOSThread()
 		name := os.Getenv("MAX_LIBRARY")
 		if name == "" {
 			name = "libmax.so.0"
