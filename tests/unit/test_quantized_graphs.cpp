@@ -2,6 +2,7 @@
 // The pass "quantize" and what later passes make of it: operators between DequantizeLinear and QuantizeLinear work on
 // 8-bit integers, and results differ from those of the graph as written by at most one step.
 #include <algorithm>
+#include <array>
 
 #include "interpreter.h"
 
@@ -490,18 +491,20 @@ TEST(QuantizedGraphs, ChainsReadAndWriteIntegers) {
     }
 }
 
-// A scale in the sum's unit with which every fourth sum lies between two results, and ends beyond the range.
+// Scales of both operands and of the sum: every fourth sum lies between two results, sums end beyond the range, and
+// products of which many sums lie in the middle are rounded.
 TEST(QuantizedGraphs, SumsOfIntegersAreRoundedAsWritten) {
   for (const DType dtype : {DType::UInt8, DType::Int8})
     for (const Shape& shape : {Shape{1, 1}, Shape{3, 70}, Shape{2, 3, 1111}})
-      for (const float scale : {0.03125f, 0.04f, 0.005f, 0.0237686f}) {
-        const auto build = [&](QuantizedBuilder& q) {
+      for (const auto [first, second, scale] : {std::array{0.015625f, 0.03125f, 0.03125f},
+                                                {0.015625f, 0.03125f, 0.04f},
+                                                {0.015625f, 0.03125f, 0.005f},
+                                                {0.0237686f / 2, 0.0237686f / 4, 0.0237686f}}) {
+        const auto build = [&, first = first, second = second, scale = scale](QuantizedBuilder& q) {
           q.dtype = dtype;
           q.zero = dtype == DType::UInt8 ? 131 : 3;
           const SymbolicShape dims(shape.dims().begin(), shape.dims().end());
-          const float first = scale == 0.0237686f ? scale / 2 : 0.015625f;  // many ties of products that are rounded
-          Value *a = q.both(q.b.input(dims), first),
-                *b = q.both(q.b.input(dims), first == 0.015625f ? 0.03125f : first / 2);
+          Value *a = q.both(q.b.input(dims), first), *b = q.both(q.b.input(dims), second);
           q.b.output(q.both(q.b.op("Add", {a, b}), scale));
           Value* c = q.both(q.b.input({1, dims.back()}), 0.015625f);
           q.b.output(q.both(q.b.op("Add", {c, b}), scale));

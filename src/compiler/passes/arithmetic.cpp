@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Simplifies arithmetic: neutral elements, powers, casts, consecutive scales.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -22,12 +23,27 @@ constexpr Neutral kNeutral[] = {
     {"Pow", 1, false}, {"Max", -kInfinity, true}, {"Min", kInfinity, true},
 };
 
+bool isNeutral(const Node& node, double scalar, bool isLeft) {
+  return std::any_of(std::begin(kNeutral), std::end(kNeutral), [&](const Neutral& row) {
+    return row.op == node.op() && row.scalar == scalar && (row.leftToo || !isLeft);
+  });
+}
+
 bool dropNeutral(Rewriter& rewriter, Node& node) {
   const ScalarOperand operand = scalarOperand(&node);
-  if (!operand || !sameType(operand.value, node.output())) return false;
-  for (const Neutral& row : kNeutral)
-    if (row.op == node.op() && row.scalar == operand.scalar && (row.leftToo || !operand.left))
-      return rewriter.replace(&node, operand.value);
+  return operand && sameType(operand.value, node.output()) && isNeutral(node, operand.scalar, operand.left) &&
+         rewriter.replace(&node, operand.value);
+}
+
+// A constant that is neutral in each element.
+bool dropNeutralTensor(Rewriter& rewriter, Node& node) {
+  for (const size_t side : {size_t{1}, size_t{0}}) {
+    const Value *constant = node.input(side), *rest = node.input(1 - side);
+    if (!constant || !constant->constant || !sameType(rest, node.output())) continue;
+    const Tensor& tensor = *constant->constant;
+    if (tensor.count() > 1 && isNeutral(node, elementOf(tensor, 0), side == 0) && isUniform(rewriter, tensor))
+      return rewriter.replace(&node, node.input(1 - side));
+  }
   return false;
 }
 
@@ -116,21 +132,6 @@ bool reluFromMax(Rewriter& rewriter, Node& node) {
   if (!operand || operand.scalar != 0 || !sameType(operand.value, node.output())) return false;
   if (!isFloat(node.output()->type.dtype)) return false;
   return rewriter.replace(&node, rewriter.add("", "Relu", {operand.value}, {}, {&node})->output());
-}
-
-// A constant that is neutral in each element.
-bool dropNeutralTensor(Rewriter& rewriter, Node& node) {
-  for (const size_t side : {size_t{1}, size_t{0}}) {
-    const Value* constant = node.input(side);
-    if (!constant || !constant->constant || constant->constant->count() < 2 ||
-        !sameType(node.input(1 - side), node.output()))
-      continue;
-    for (const Neutral& row : kNeutral)
-      if (row.op == node.op() && (row.leftToo || side == 1) && row.scalar == elementOf(*constant->constant, 0) &&
-          isUniform(rewriter, *constant->constant))
-        return rewriter.replace(&node, node.input(1 - side));
-  }
-  return false;
 }
 
 constexpr Rule kRules[] = {

@@ -597,7 +597,7 @@ class QuantizedConv final : public OpKernel {
     const PackedColumns& filters = filters_->block(part.block);
     const int64_t first = blocks_.firstRow(part.firstTile), count = blocks_.firstRow(part.lastTile) - first;
     findRows(source, part, found, first, count, rows);
-    if (filters.hasFactors) addRows(part, rows, rowSums);
+    if (filters.hasFactors) addRows(rows, count, rowSums);
     int32_t rowFactors[kMaxIntegerBlockRows];
     std::fill_n(rowFactors, count, -operands_.zero(context));
     PanelTile panelTile(*this, how);
@@ -696,20 +696,16 @@ class QuantizedConv final : public OpKernel {
   }
 
   // The sum of the bytes of each row, with those that fill up the last words.
-  void addRows(const Part& part, const uint8_t* const* rows, int32_t* sums) const {
+  void addRows(const uint8_t* const* rows, int64_t count, int32_t* sums) const {
     WorkCounter work;
-    for (int64_t at = part.firstTile; at < part.lastTile; ++at) {
-      const uint8_t* const* tile = rows;
-      for (int64_t left = blocks_.rowsOf(at); left > 0; --left, ++rows) {
-        uint32_t sum = 0;
-        for (int64_t piece = 0; piece < pieces_.count; ++piece, work.pass(pieces_.words)) {
-          const int64_t place = piece * blocks_.mostRows();
-          if (!tile[place]) continue;
-          const uint8_t* bytes = rows[place];
-          for (int64_t i = 0; i < 4 * pieces_.words; ++i) sum += bytes[i];
-        }
-        *sums++ = static_cast<int32_t>(sum);
+    for (int64_t row = 0; row < count; ++row) {
+      uint32_t sum = 0;
+      for (int64_t piece = 0; piece < pieces_.count; ++piece, work.pass(pieces_.words)) {
+        const uint8_t* bytes = rows[piece * blocks_.mostRows() + row];
+        if (!bytes) continue;
+        for (int64_t i = 0; i < 4 * pieces_.words; ++i) sum += bytes[i];
       }
+      sums[row] = static_cast<int32_t>(sum);
     }
   }
 
