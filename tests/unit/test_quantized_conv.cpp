@@ -130,7 +130,7 @@ TEST(QuantizedConv, TilesOfRows) {
   const auto check = [] {
     uint32_t seed = 1;
     for (const int64_t width : {1, 6, 7, 8, 13, 49, 55, 57, 64, 113})
-      for (const int64_t filters : {5, 16, 24, 33, 64, 81}) {
+      for (const int64_t filters : {5, 16, 24, 32, 33, 64, 81, 96}) {
         const Case c{{1, 1, width, 20}, {filters, 20, 1, 1}};
         expectReference(c, seed % 2 ? DType::Int8 : DType::UInt8, seed % 3 == 0, seed % 4 < 2, seed);
         ++seed;
@@ -271,6 +271,10 @@ TEST(QuantizedConv, NarrowGroups) {
           }
           ++seed;
         }
+    // The last vector holds half of its channels, or another part.
+    for (const int64_t channels : {8, 16, 24, 48, 80, 112})
+      expectReference({{1, 6, 7, channels}, {channels, 8, 3, 3}, channels / 8, 1, 1, 1}, DType::UInt8, false, false,
+                      ++seed);
     // More filters than channels, other numbers of channels, dilations, one axis and three.
     expectReference({{1, 7, 7, 64}, {128, 16, 3, 3}, 4, 1, 1, 1}, DType::UInt8, false, false, seed);
     expectReference({{1, 7, 7, 72}, {72, 12, 3, 3}, 6, 1, 1, 1}, DType::UInt8, false, false, seed);

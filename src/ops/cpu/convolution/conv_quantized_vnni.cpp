@@ -150,13 +150,34 @@ void run(const DepthwiseQuads& run) {
   }
 }
 
+// What products of groups take of a vector: all of it, or its half, which is as many words of fewer channels.
+struct WholeVector {
+  using Words = __m512i;
+  static constexpr int64_t kChannels = 64;
+  MAX_VNNI static Words load(const void* from) { return _mm512_loadu_si512(from); }
+  MAX_VNNI static Words loadFirst(__mmask64 exists, const void* from) { return _mm512_maskz_loadu_epi8(exists, from); }
+  MAX_VNNI static Words spread(__m512i lanes, Words x) { return _mm512_permutexvar_epi32(lanes, x); }
+  MAX_VNNI static __m512i whole(Words x) { return x; }
+};
+struct HalfVector {
+  using Words = __m256i;
+  static constexpr int64_t kChannels = 32;
+  MAX_VNNI static Words load(const void* from) { return _mm256_loadu_si256(static_cast<const __m256i*>(from)); }
+  MAX_VNNI static Words loadFirst(__mmask64 exists, const void* from) {
+    return _mm256_maskz_loadu_epi8(static_cast<__mmask32>(exists), from);
+  }
+  MAX_VNNI static Words spread(__m512i lanes, Words x) {
+    return _mm256_permutexvar_epi32(_mm512_castsi512_si256(lanes), x);
+  }
+  MAX_VNNI static __m512i whole(Words x) { return _mm512_zextsi256_si512(x); }
+};
+
 // Word number 0, 1, .. of each group in all lanes of the group.
 struct SpreadWords {
   __m512i lanes, one = _mm512_set1_epi32(1);
   MAX_VNNI explicit SpreadWords(int64_t words)
       : lanes(_mm512_and_si512(_mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15),
                                _mm512_set1_epi32(static_cast<int32_t>(-words)))) {}
-  MAX_VNNI __m512i operator()(__m512i x) const { return _mm512_permutexvar_epi32(lanes, x); }
   MAX_VNNI void next() { lanes = _mm512_add_epi32(lanes, one); }
 };
 
@@ -173,14 +194,15 @@ MAX_VNNI void finishGrouped(const IntegerTile& t, const RequantizationVectors& h
   }
 }
 
-// 64 channels of kRows pixels, or as many as `exists` says.
-template <int kRows>
-MAX_VNNI void groupedTile(const IntegerTile& t, __mmask64 exists) {
-  __m512i sums[kRows][4];
+// The channels of kRows pixels, or as many as `exists` says.
+template <int kRows, class Vector, bool kIsFull>
+MAX_VNNI __attribute__((always_inline)) inline void groupedTile(const IntegerTile& t, __mmask64 exists) {
+  using Words = typename Vector::Words;
+  Words sums[kRows][4];
 #pragma GCC unroll 4
   for (int j = 0; j < 4; ++j)
 #pragma GCC unroll 8
-    for (int i = 0; i < kRows; ++i) sums[i][j] = _mm512_loadu_si512(t.how->bias + 16 * j);
+    for (int i = 0; i < kRows; ++i) sums[i][j] = Vector::load(t.how->bias + 16 * j);
   const int32_t* b = t.b;
   for (int64_t piece = 0; piece < t.pieces; ++piece) {
     const uint8_t* const* rows = t.rows + piece * t.pieceStride;
@@ -190,12 +212,13 @@ MAX_VNNI void groupedTile(const IntegerTile& t, __mmask64 exists) {
     }
     SpreadWords spread(t.words);
     for (int64_t word = 0; word < t.words; ++word, b += 64, spread.next()) {
-      __m512i columns[4];
+      Words columns[4];
 #pragma GCC unroll 4
-      for (int j = 0; j < 4; ++j) columns[j] = _mm512_loadu_si512(b + 16 * j);
+      for (int j = 0; j < 4; ++j) columns[j] = Vector::load(b + 16 * j);
 #pragma GCC unroll 8
       for (int i = 0; i < kRows; ++i) {
-        const __m512i value = spread(_mm512_maskz_loadu_epi8(exists, rows[i]));
+        const Words value =
+            Vector::spread(spread.lanes, kIsFull ? Vector::load(rows[i]) : Vector::loadFirst(exists, rows[i]));
 #pragma GCC unroll 4
         for (int j = 0; j < 4; ++j) sums[i][j] = addProducts(sums[i][j], value, columns[j]);
       }
@@ -204,17 +227,28 @@ MAX_VNNI void groupedTile(const IntegerTile& t, __mmask64 exists) {
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i)
 #pragma GCC unroll 4
-    for (int j = 0; j < 4; ++j) _mm512_storeu_si512(t.c + i * kGroupedChannels + 16 * j, sums[i][j]);
+    for (int j = 0; j < 4; ++j) _mm512_storeu_si512(t.c + i * kGroupedChannels + 16 * j, Vector::whole(sums[i][j]));
 }
 
-template <int kRows>
-MAX_VNNI void groupedTiles(IntegerTile& t) {
+template <int kRows, class Vector, bool kIsFull>
+MAX_VNNI void groupedTilesOf(IntegerTile& t) {
   const RequantizationVectors how(*t.how);
   const __mmask64 exists = ~__mmask64{0} >> (kGroupedChannels - t.columns);
   for (; t.tiles > 0; --t.tiles, t.advance(kRows)) {
-    groupedTile<kRows>(t, exists);
+    groupedTile<kRows, Vector, kIsFull>(t, exists);
     finishGrouped(t, how, kRows);
   }
+}
+
+// Loads of some bytes only take longer than others.
+template <int kRows>
+void groupedTiles(IntegerTile& t) {
+  if (t.columns > HalfVector::kChannels)
+    t.columns == WholeVector::kChannels ? groupedTilesOf<kRows, WholeVector, true>(t)
+                                        : groupedTilesOf<kRows, WholeVector, false>(t);
+  else
+    t.columns == HalfVector::kChannels ? groupedTilesOf<kRows, HalfVector, true>(t)
+                                       : groupedTilesOf<kRows, HalfVector, false>(t);
 }
 
 IntegerGemmTable makeGroupedTable() {

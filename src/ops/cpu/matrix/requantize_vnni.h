@@ -30,6 +30,11 @@ MAX_VNNI inline __m512i addProducts(__m512i sum, __m512i value, __m512i words) {
   return sum;
 }
 
+MAX_VNNI inline __m256i addProducts(__m256i sum, __m256i value, __m256i words) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(value), "v"(words));
+  return sum;
+}
+
 // Numbers of 32 bits, without zero point and ends, to bytes.
 struct PackedBytes {
   __m512i zero;             // in 16 bits
