@@ -90,28 +90,53 @@ inline bool isPlain(const IntegerTile& t) {
   return t.how && !t.how->mayOverflow && !t.how->sum && !t.reals && addsNoColumns(t) && !t.sums;
 }
 
+// Rows whose bytes fill a vector together are packed at once.
+template <int kUsed>
+constexpr int kRowsAtOnce = kUsed <= 2 ? kVectors / kUsed : 1;
+
+// Stores the bytes of row number `row` and, as far as there are some, behind it.
+template <int kRows, int kUsed>
+MAX_VNNI __attribute__((always_inline)) inline void storeRows(__m512i bytes, int row, int64_t columns, int64_t stride,
+                                                              uint8_t*& out) {
+  const auto store = [&](int i, __m512i part) MAX_VNNI __attribute__((always_inline)) {
+    if (row + i >= kRows) return;
+    storeFirst(part, columns, out);
+    out += stride;
+  };
+  store(0, bytes);
+  if constexpr (kRowsAtOnce<kUsed> == 2) {
+    store(1, _mm512_castsi256_si512(_mm512_extracti64x4_epi64(bytes, 1)));
+  } else if constexpr (kRowsAtOnce<kUsed> == 4) {
+    store(1, _mm512_castsi128_si512(_mm512_extracti32x4_epi32(bytes, 1)));
+    store(2, _mm512_castsi128_si512(_mm512_extracti32x4_epi32(bytes, 2)));
+    store(3, _mm512_castsi128_si512(_mm512_extracti32x4_epi32(bytes, 3)));
+  }
+}
+
 // Such bytes of all rows.
 template <int kRows, int kUsed, bool kSigned>
 MAX_VNNI __attribute__((always_inline)) inline void finishPlain(const IntegerTile& t,
                                                                 const __m512i (&sums)[kRows][kUsed]) {
+  constexpr int kAtOnce = kRowsAtOnce<kUsed>;
   const Requantization& how = *t.how;
   const PackedBytes bytes(how.zero, how.low, how.high);
-  const bool isAnyByte = !kSigned && kRows == kTileRows && how.zero == 0 && how.low == 0 && how.high == 255;
+  const bool isAnyByte = !kSigned && kRows >= kTileRows && how.zero == 0 && how.low == 0 && how.high == 255;
   // Stores of bytes may change anything else for the compiler.
   const float* factors = how.factors;
   const int64_t columns = t.columns, stride = t.outStride;
   uint8_t* out = t.out;
 #pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i, out += stride) {
+  for (int i = 0; i < kRows; i += kAtOnce) {
     __m512i numbers[4] = {};
 #pragma GCC unroll 4
-    for (int j = 0; j < kUsed; ++j)
-      numbers[j] =
-          _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[i][j]), _mm512_loadu_ps(factors + j * kLanes)));
-    storeFirst(inOrder(isAnyByte ? _mm512_packus_epi16(_mm512_packs_epi32(numbers[0], numbers[1]),
-                                                       _mm512_packs_epi32(numbers[2], numbers[3]))
-                                 : bytes.packed<kSigned>(numbers)),
-               columns, out);
+    for (int j = 0; j < kAtOnce * kUsed; ++j)
+      if (i + j / kUsed < kRows)
+        numbers[j] = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(sums[i + j / kUsed][j % kUsed]),
+                                                      _mm512_loadu_ps(factors + j % kUsed * kLanes)));
+    const __m512i packed = inOrder(isAnyByte ? _mm512_packus_epi16(_mm512_packs_epi32(numbers[0], numbers[1]),
+                                                                   _mm512_packs_epi32(numbers[2], numbers[3]))
+                                             : bytes.packed<kSigned>(numbers));
+    storeRows<kRows, kUsed>(packed, i, columns, stride, out);
   }
 }
 
@@ -120,21 +145,25 @@ inline bool addsBytes(const IntegerTile& t) {
   return t.how && t.how->sum && t.other && !t.reals && addsNoColumns(t) && !t.sums && !mayOverflow(*t.how->sum);
 }
 
-// Such bytes of whole rows.
-template <int kRows, bool kOtherIsSigned>
+// Such bytes of whole vectors.
+template <int kRows, int kUsed, bool kOtherIsSigned>
 MAX_VNNI __attribute__((always_inline)) inline void finishWithBytes(const IntegerTile& t,
-                                                                    const __m512i (&sums)[kRows][kVectors]) {
+                                                                    const __m512i (&sums)[kRows][kUsed]) {
+  constexpr int kAtOnce = kRowsAtOnce<kUsed>;
   const RequantizationVectors how(*t.how);
   const uint8_t* other = t.other;
   const int64_t stride = t.outStride;
   uint8_t* out = t.out;
 #pragma GCC unroll 16
-  for (int i = 0; i < kRows; ++i, out += stride, other += stride) {
-    __m512i numbers[kVectors];
+  for (int i = 0; i < kRows; i += kAtOnce) {
+    __m512i numbers[4] = {};
 #pragma GCC unroll 4
-    for (int j = 0; j < kVectors; ++j)
-      numbers[j] = how.sumWithBytes<kOtherIsSigned>(sums[i][j], j * kLanes, other + j * kLanes);
-    _mm512_storeu_si512(out, inOrder(how.packed(numbers)));
+    for (int j = 0; j < kAtOnce * kUsed; ++j) {
+      const int row = i + j / kUsed, column = j % kUsed * kLanes;
+      if (row < kRows)
+        numbers[j] = how.sumWithBytes<kOtherIsSigned>(sums[row][j % kUsed], column, other + row * stride + column);
+    }
+    storeRows<kRows, kUsed>(inOrder(how.packed(numbers)), i, kUsed * kLanes, stride, out);
   }
 }
 
@@ -307,9 +336,10 @@ MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const
     t.how->low < 0 ? finishPlain<kRows, kUsed, true>(t, sum) : finishPlain<kRows, kUsed, false>(t, sum);
     return ahead;
   }
-  if constexpr (kRows == kTileRows && kUsed == kVectors) {
-    if (t.columns == kVectors * kLanes && addsBytes(t)) {
-      t.how->sum->otherIsSigned ? finishWithBytes<kRows, true>(t, sum) : finishWithBytes<kRows, false>(t, sum);
+  if constexpr (kRows >= kTileRows && (kUsed == kVectors || kUsed == kTallVectors)) {
+    if (t.columns == kUsed * kLanes && addsBytes(t)) {
+      t.how->sum->otherIsSigned ? finishWithBytes<kRows, kUsed, true>(t, sum)
+                                : finishWithBytes<kRows, kUsed, false>(t, sum);
       return ahead;
     }
   }
