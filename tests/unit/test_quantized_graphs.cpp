@@ -347,6 +347,35 @@ TEST(QuantizedGraphs, FactorsOfFiltersJoinConvolutions) {
   EXPECT_NE(run(other, {{6, 24}}).find(" Mul "), std::string::npos);
 }
 
+// What was multiplied by zeros is not computed, whatever follows.
+TEST(QuantizedGraphs, ProductsWithZerosVanish) {
+  for (const bool isScalar : {false, true})
+    for (const bool isLeft : {false, true})
+      for (const bool isQuantized : {false, true}) {
+        const auto build = [&](QuantizedBuilder& q) {
+          Value* x = q.input({1, 16, 5, 6});
+          Value* y = q.b.op("Conv", {x, q.weights({16, 16, 3, 3}, 0)}, padded());
+          if (isQuantized) y = q.both(y, 0.04f);
+          Value* zeros = isScalar ? q.b.scalar(0.f) : q.b.random({16, 1, 1}, 0.f, 0.f);
+          Value* product = isLeft ? q.b.op("Mul", {zeros, y}) : q.b.op("Mul", {y, zeros});
+          q.b.output(q.both(q.b.op("Add", {x, q.both(product)})));
+        };
+        const bool isComputed = run(build, {{1, 16, 5, 6}}).find("Conv") != std::string::npos;
+        EXPECT_EQ(isComputed, !isQuantized) << isScalar << isLeft;
+      }
+}
+
+// Of real results the sign of a zero may matter, and sizes that are not known have no constant.
+TEST(QuantizedGraphs, OtherProductsWithZerosStay) {
+  const auto real = [](QuantizedBuilder& q) { q.b.output(q.b.op("Mul", {q.input({3, 6}), q.b.scalar(0.f)})); };
+  EXPECT_NE(runReal(real, {{3, 6}}).find("Mul"), std::string::npos);
+  const auto open = [](QuantizedBuilder& q) {
+    Value* x = q.input({q.b.symbol("N"), 6});
+    q.b.output(q.both(q.b.op("Mul", {x, q.b.random({6}, 0.f, 0.f)})));
+  };
+  EXPECT_NE(run(open, {{3, 6}}).find("Mul"), std::string::npos);
+}
+
 TEST(QuantizedGraphs, ProductsOfTensorsWorkOnIntegers) {
   for (const DType dtype : {DType::UInt8, DType::Int8}) {
     const auto build = [&](QuantizedBuilder& q) {

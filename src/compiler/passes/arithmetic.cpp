@@ -5,6 +5,7 @@
 #include <cstring>
 #include <limits>
 
+#include "compiler/passes/quantized.h"
 #include "compiler/passes/rules.h"
 
 namespace max {
@@ -43,6 +44,32 @@ bool dropNeutralTensor(Rewriter& rewriter, Node& node) {
     const Tensor& tensor = *constant->constant;
     if (tensor.count() > 1 && isNeutral(node, elementOf(tensor, 0), side == 0) && isUniform(rewriter, tensor))
       return rewriter.replace(&node, node.input(1 - side));
+  }
+  return false;
+}
+
+bool isZero(Rewriter& rewriter, const Value* value) {
+  if (!value || !value->constant || value->constant->count() == 0 || elementOf(*value->constant, 0) != 0) return false;
+  return value->constant->count() == 1 || isUniform(rewriter, *value->constant);
+}
+
+// What bytes mean is finite: times zeros it is zeros, whose sign QuantizeLinear does not see. Branches of networks that
+// begin training with a factor of zero vanish so.
+bool makeZeros(Rewriter& rewriter, Node& node) {
+  constexpr double kMostScale = 1e30;
+  const Node* user = singleUser(node.output());
+  const auto shape = isRanked(node.output()) ? concrete(node.output()->type.dims) : std::nullopt;
+  if (!user || !user->is("QuantizeLinear") || !shape || node.output()->type.dtype != DType::Float32) return false;
+  for (const size_t side : {size_t{0}, size_t{1}}) {
+    const auto bytes = dequantized(node.input(side));
+    if (!bytes || !(std::abs(bytes->scaleNumber()) < kMostScale) || !isZero(rewriter, node.input(1 - side))) continue;
+    const auto size = static_cast<size_t>(shape->count()) * sizeof(float);
+    size_t& budget = rewriter.options().budget->folded;
+    if (size > budget) return false;
+    budget -= size;
+    Ref<Tensor> zeros = Tensor::allocate(DType::Float32, *shape);
+    std::memset(zeros->mutableData(), 0, size);
+    return rewriter.replace(&node, rewriter.constant(std::move(zeros)));
   }
   return false;
 }
@@ -139,8 +166,9 @@ constexpr Rule kRules[] = {
     {"", "Div", dropNeutral},       {"", "Pow", dropNeutral},       {"", "Max", dropNeutral},
     {"", "Min", dropNeutral},       {"", "Pow", simplifyPow},       {"", "Cast", dropCast},
     {"", "Cast", joinCasts},        {"", "Mul", joinFactors},       {"", "Div", joinFactors},
-    {"", "Max", reluFromMax},       {"", "Mul", reassociate},       {"", "Add", dropNeutralTensor},
-    {"", "Sub", dropNeutralTensor}, {"", "Mul", dropNeutralTensor}, {"", "Div", dropNeutralTensor},
+    {"", "Max", reluFromMax},       {"", "Mul", reassociate},       {"", "Mul", makeZeros},
+    {"", "Add", dropNeutralTensor}, {"", "Sub", dropNeutralTensor}, {"", "Mul", dropNeutralTensor},
+    {"", "Div", dropNeutralTensor},
 };
 
 }  // namespace
