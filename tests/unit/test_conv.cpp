@@ -229,7 +229,8 @@ TEST(Conv, LongRowsMatchReference) {
   });
 }
 
-// Groups of which a vector holds several: widths below, at and above a tile's pixels.
+// Groups of which a vector holds several, the last of them perhaps some again: widths below, at and above a tile's
+// pixels.
 TEST(Conv, FewInGroupsMatchReference) {
   forEachCpuTarget([&](CpuTarget target) {
     RandomTensors random(27);
@@ -238,7 +239,8 @@ TEST(Conv, FewInGroupsMatchReference) {
       for (int rank : {1, 2, 3})
         for (int64_t width : {5, 14, 33}) {
           if (testing::Test::HasFatalFailure() || channels >= groupedTable().lanes) return;
-          const int64_t groups = groupedTable().lanes / channels * random.integer(1, 3), count = groups * channels;
+          const int64_t fewest = groupedTable().lanes / channels;
+          const int64_t groups = random.integer(fewest, 3 * fewest), count = groups * channels;
           const size_t axes = static_cast<size_t>(rank);
           ConvCase c{rank, 2, count, count, groups, {}, {}, {}, std::vector<int64_t>(axes, 1), {}};
           c.in.assign(axes, 6);

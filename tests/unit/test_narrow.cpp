@@ -116,14 +116,15 @@ TEST(Narrow, Convolutions) {
   }
 }
 
-// Groups that share a vector: widths below, at and above a tile's pixels, with and without borders.
+// Groups that share a vector, which may share their last one with the one before: widths below, at and above a tile's
+// pixels, with and without borders.
 TEST(Narrow, GroupsOfFewChannels) {
   if (!bfloat16VectorTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
   RandomTensors random(98);
   for (const int64_t channels : {2, 4, 8})
     for (const int64_t stride : {1, 2})
       for (const int64_t width : {5, 14, 33}) {
-        const int64_t pad = random.integer(0, 1), all = 32 * random.integer(1, 3);
+        const int64_t pad = random.integer(0, 1), all = random.integer(32 / channels, 100 / channels) * channels;
         NodeUnderTest node(kMaxDomain, "Conv");
         node->products = DType::BFloat16;
         node->attributes.set("pads", std::vector<int64_t>(4, pad));
@@ -435,8 +436,8 @@ TEST(Narrow, Rounding) {
   });
 }
 
-// Convolutions whose products would fill a part of a vector: the one of four filters, the pointwise one of eight, but
-// for sums of few factors, and the one in groups of four, but where 32 filters are multiplied together.
+// Convolutions whose products would fill a part of a vector: the one of four filters, and the pointwise one of eight,
+// but for sums of few factors. Those in groups of four are multiplied 32 filters at a time, some of them twice.
 TEST(Narrow, ConvolutionsOfFewColumnsStayFloats) {
   if (!bfloat16VectorTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
   const auto build = [](test::Builder& b) {
@@ -456,7 +457,7 @@ TEST(Narrow, ConvolutionsOfFewColumnsStayFloats) {
   for (size_t i = 0; i < 7; ++i) {
     const bool areEqual =
         std::memcmp(medium.outputs[i].data(), highest.outputs[i].data(), medium.outputs[i].bytes()) == 0;
-    EXPECT_EQ(areEqual, i < 3) << i;
+    EXPECT_EQ(areEqual, i < 2) << i;
   }
 }
 

@@ -165,10 +165,11 @@ class GroupedOp final : public BorderedRowsOp {
                    nullptr,
                    activation_.low,
                    activation_.high};
-    for (int64_t filter = 0; filter < shape_.filters; filter += table_.lanes) {
+    for (int64_t block = 0; block < weights_->blocks(); ++block) {
+      const int64_t filter = weights_->firstOf(block);
       for (int64_t r = 0; r < segment.count; ++r) {
         x[r] = segment.x[r] + filter / shape_.groupFilters() * shape_.groupChannels() / elements;
-        weights[r] = weights_->row(filter, segment.numbers[r]);
+        weights[r] = weights_->row(block, segment.numbers[r]);
       }
       row.bias = hasBias_ ? context.in<float>(2) + filter : nullptr;
       row.out = narrow ? nullptr : out + filter;
@@ -192,31 +193,36 @@ int64_t placeOfWord(int64_t filter, int64_t word, int64_t words, int64_t lanes) 
 }  // namespace
 
 GroupedWeights::GroupedWeights(const GroupedTable& table, const Tensor& weights)
-    : lanes_(table.lanes), hasWords_(table.hasWords) {
+    : lanes_(table.lanes), filters_(weights.shape()[0]), hasWords_(table.hasWords) {
   const Shape& shape = weights.shape();
-  const int64_t filters = shape[0], channels = shape[1], taps = shape.product(2, shape.rank());
+  const int64_t channels = shape[1], taps = shape.product(2, shape.rank());
   const int64_t elements = hasWords_ ? 2 : 1, depth = channels / elements;
-  filterFloats_ = taps * depth;
   rowFloats_ = shape[shape.rank() - 1] * depth * lanes_;
+  blockFloats_ = taps * depth * lanes_;
   const DType dtype = hasWords_ ? DType::BFloat16 : DType::Float32;
-  values_ = Tensor::allocate(dtype, Shape({checkedMultiply(alignUp(filters, lanes_), taps * channels)}));
+  values_ = Tensor::allocate(dtype, Shape({checkedMultiply(blocks() * lanes_, taps * channels)}));
   auto* values = static_cast<std::byte*>(values_->mutableData());
   std::fill_n(values, values_->bytes(), std::byte{0});
-  const float* from = weights.as<float>();
-  for (int64_t filter = 0; filter < filters; ++filter) {
-    const int64_t block = filter / lanes_ * lanes_, place = filter - block;
-    const int64_t to = block * filterFloats_;
-    for (int64_t tap = 0; tap < taps; ++tap)
-      for (int64_t c = 0; c < channels; ++c) {
-        const float value = from[(filter * channels + c) * taps + tap];
+  const auto add = [&](int64_t block, int64_t place) {
+    const float* from = weights.as<float>() + (firstOf(block) + place) * channels * taps;
+    for (int64_t c = 0; c < channels; ++c)
+      for (int64_t tap = 0; tap < taps; ++tap, ++from) {
+        const int64_t to = block * blockFloats_ + tap * depth * lanes_;
         const int64_t words = table.isOneGroup ? c / 2 * lanes_ + place : placeOfWord(place, c / 2, depth, lanes_);
         if (hasWords_)
-          reinterpret_cast<uint16_t*>(values)[2 * (to + tap * depth * lanes_ + words) + c % 2] =
-              bfloat16FromFloat(value);
+          reinterpret_cast<uint16_t*>(values)[2 * (to + words) + c % 2] = bfloat16FromFloat(*from);
         else
-          reinterpret_cast<float*>(values)[to + (tap * depth + c) * lanes_ + place] = value;
+          reinterpret_cast<float*>(values)[to + c * lanes_ + place] = *from;
       }
-  }
+  };
+  for (int64_t block = 0; block < blocks(); ++block)
+    for (int64_t place = 0; place < std::min(lanes_, filters_); ++place) add(block, place);
+}
+
+int64_t GroupedWeights::blocks() const { return ceilDiv(filters_, lanes_); }
+
+int64_t GroupedWeights::firstOf(int64_t block) const {
+  return std::max<int64_t>(std::min(block * lanes_, filters_ - lanes_), 0);
 }
 
 const GroupedTable& groupedTable() { return MAX_CHOOSE_TARGET(kGrouped); }
@@ -238,14 +244,14 @@ const GroupedTable* groupedTableFor(const Node& node, const Shape& weights) {
 #if HWY_TARGETS & HWY_AVX3
   const GroupedTable &few = N_AVX3::kGroupedWords, &one = N_AVX3::kOneGroupOfWords;
   if (mayBeNarrow(node) && bfloat16VectorTable()) {
-    if (areFew && weights[0] % few.lanes == 0) return &few;
+    if (areFew && weights[0] >= few.lanes) return &few;
     const bool isOne = filters == one.lanes || (groups == 1 && filters > kFewestInVector && filters < one.lanes);
     const bool isWorthIt =
         channels >= kFewestChannels && weights.product(2, weights.rank()) > 1 && !isNarrowImage(node);
     if (isOne && isWorthIt && channels % 2 == 0 && !gemmTableFor(node).vectors) return &one;
   }
 #endif
-  const bool fits = areFew && channels < floats.lanes && weights[0] % floats.lanes == 0;
+  const bool fits = areFew && channels < floats.lanes && weights[0] >= floats.lanes;
   return fits ? &floats : nullptr;
 }
 

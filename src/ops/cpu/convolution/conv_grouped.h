@@ -37,8 +37,8 @@ const GroupedTable& groupedTable();  // of cpuTarget()
 // For a convolution of the compiler's with such weights; NULL = none, or not worth it.
 const GroupedTable* groupedTableFor(const Node& node, const Shape& weights);
 
-// [filters that are computed together][kernel row][kernel column][channel or word of the group][lanes]. Words are in
-// the order of the kernel's sums.
+// In blocks of filters that are computed together: [block][kernel row][kernel column][channel or word of the group]
+// [lanes]. Words are in the order of the kernel's sums. The last block overlaps the one before it.
 class GroupedWeights : public Prepared {
  public:
   GroupedWeights(const GroupedTable& table, const Tensor& weights);
@@ -46,14 +46,16 @@ class GroupedWeights : public Prepared {
   bool replaces(size_t input) const override { return input == 1; }
   bool fits(const GroupedTable& table) const { return lanes_ == table.lanes && hasWords_ == table.hasWords; }
   bool hasWords() const { return hasWords_; }
-  const float* row(int64_t filter, int64_t kernelRow) const {
-    return reinterpret_cast<const float*>(values_->data()) + filter * filterFloats_ + kernelRow * rowFloats_;
+  int64_t blocks() const;
+  int64_t firstOf(int64_t block) const;
+  const float* row(int64_t block, int64_t kernelRow) const {
+    return reinterpret_cast<const float*>(values_->data()) + block * blockFloats_ + kernelRow * rowFloats_;
   }
 
  private:
-  int64_t lanes_;
+  int64_t lanes_, filters_;
   bool hasWords_;
-  int64_t filterFloats_, rowFloats_;  // of a filter, of a kernel row of those that are computed together; or words
+  int64_t blockFloats_, rowFloats_;  // of a block, of a kernel row of it; or words
   Ref<Tensor> values_;
 };
 
