@@ -34,71 +34,85 @@ constexpr int64_t kLanes = hn::MaxLanes(D());
 constexpr int kVectors = 2;                     // of filters
 constexpr int kPixels = kLanes >= 16 ? 14 : 6;  // so that their sums are in registers
 constexpr int kFewPixels = 5;                   // of short rows
+// Chips whose units have half as many lanes need half the time for vectors of so few filters.
+using Half = hn::CappedTag<float, kLanes >= 16 ? kLanes / 2 : kLanes>;
+constexpr int64_t kHalf = hn::MaxLanes(Half());
 
 // Where results go. T: an element of the output; kFull: all vectors of filters are.
 template <class T, bool kFull>
 struct Store {
   T* out;
 
-  HWY_INLINE void operator()(const StemRow& row, V sum, int64_t at, int64_t v) const {
-    const D d;
-    const int64_t count = kFull ? kLanes : row.filters - v * kLanes;
-    if constexpr (sizeof(T) == 2)
-      storeNarrow(sum, out + at + v * kLanes, count);
+  template <class DV>
+  HWY_INLINE void operator()(const StemRow& row, DV d, hn::Vec<DV> sum, int64_t at, int64_t v) const {
+    constexpr int64_t kAll = hn::MaxLanes(d);
+    const int64_t count = kFull ? kAll : row.filters - v * kAll;
+    T* to = out + at + v * kAll;
+    if constexpr (sizeof(T) == 4 && kFull)
+      hn::StoreU(sum, d, to);
+    else if constexpr (sizeof(T) == 4)
+      storeFirst(d, sum, to, count);
+#if HWY_TARGET == HWY_AVX3
+    else if constexpr (kAll < kLanes)
+      storeNarrow(hn::ZeroExtendVector(D(), sum), to, count);
+#endif
     else
-      storeFirst(d, sum, out + at + v * kLanes, count);
+      storeNarrow(sum, to, count);
   }
 };
 
-template <int kCount, int kWide, class S>
+// DV: vectors of filters.
+template <class DV, int kCount, int kWide, class S>
 HWY_INLINE void tile(const StemRow& row, S store, int64_t pixel) {
-  const D d;
-  V sum[kCount][kWide];
+  using Sum = hn::Vec<DV>;
+  const DV d;
+  Sum sum[kCount][kWide];
   MAX_UNROLL for (int v = 0; v < kWide; ++v) {
-    const V bias = row.bias ? loadFirst(d, row.bias + v * kLanes, row.filters - v * kLanes) : hn::Zero(d);
+    const Sum bias = row.bias ? loadFirst(d, row.bias + v * kLanes, row.filters - v * kLanes) : hn::Zero(d);
     MAX_UNROLL for (int p = 0; p < kCount; ++p) sum[p][v] = bias;
   }
   const int64_t step = row.step;
   for (int64_t r = 0; r < row.rows; ++r) {
     const float *x = row.x[r] + pixel * step, *weights = row.weights[r];
     for (int64_t tap = 0; tap < row.rowTaps; ++tap, ++x, weights += kWide * kLanes) {
-      V weight[kWide];
+      Sum weight[kWide];
       MAX_UNROLL for (int v = 0; v < kWide; ++v) weight[v] = hn::LoadU(d, weights + v * kLanes);
       MAX_UNROLL for (int p = 0; p < kCount; ++p) {
-        const V value = hn::Set(d, x[p * step]);
+        const Sum value = hn::Set(d, x[p * step]);
         MAX_UNROLL for (int v = 0; v < kWide; ++v) sum[p][v] = hn::MulAdd(value, weight[v], sum[p][v]);
       }
     }
   }
-  const V low = hn::Set(d, row.low), high = hn::Set(d, row.high);
+  const Sum low = hn::Set(d, row.low), high = hn::Set(d, row.high);
   MAX_UNROLL for (int p = 0; p < kCount; ++p) MAX_UNROLL for (int v = 0; v < kWide; ++v)
-      store(row, hn::Min(high, hn::Max(low, sum[p][v])), (pixel + p) * row.pixelSize, v);
+      store(row, d, hn::Min(high, hn::Max(low, sum[p][v])), (pixel + p) * row.pixelSize, v);
 }
 
 // The last tile overlaps the one before it.
-template <int kCount, int kWide, class S>
+template <class DV, int kCount, int kWide, class S>
 void runTiles(const StemRow& row, S store) {
   for (int64_t pixel = 0; pixel < row.pixels; pixel += kCount)
-    tile<kCount, kWide>(row, store, std::min(pixel, row.pixels - kCount));
+    tile<DV, kCount, kWide>(row, store, std::min(pixel, row.pixels - kCount));
 }
 
-template <int kWide, class S>
+template <class DV, int kWide, class S>
 void runPixels(const StemRow& row, S store) {
-  if (row.pixels >= kPixels) return runTiles<kPixels, kWide>(row, store);
-  row.pixels >= kFewPixels ? runTiles<kFewPixels, kWide>(row, store) : runTiles<1, kWide>(row, store);
+  if (row.pixels >= kPixels) return runTiles<DV, kPixels, kWide>(row, store);
+  row.pixels >= kFewPixels ? runTiles<DV, kFewPixels, kWide>(row, store) : runTiles<DV, 1, kWide>(row, store);
 }
 
-template <int kWide, class T>
+template <class DV, int kWide, class T>
 void runVectors(const StemRow& row, T* out) {
-  if (row.filters == kWide * kLanes)
-    runPixels<kWide>(row, Store<T, true>{out});
+  if (row.filters == kWide * static_cast<int64_t>(hn::MaxLanes(DV())))
+    runPixels<DV, kWide>(row, Store<T, true>{out});
   else
-    runPixels<kWide>(row, Store<T, false>{out});
+    runPixels<DV, kWide>(row, Store<T, false>{out});
 }
 
 template <class T>
 void runBlock(const StemRow& row, T* out) {
-  row.filters > kLanes ? runVectors<kVectors>(row, out) : runVectors<1>(row, out);
+  if (row.filters > kLanes) return runVectors<D, kVectors>(row, out);
+  row.filters <= kHalf ? runVectors<Half, 1>(row, out) : runVectors<D, 1>(row, out);
 }
 
 // Filters times pixels of a tile of planes: sums in registers, beside a filter and pixels.
