@@ -210,6 +210,25 @@ TEST(Conv, PlanesAreForWindowsThatOverlap) {
   EXPECT_FALSE(hasPlanes({most, 8, 3, 1, 1}, {1, 1, 1}));
 }
 
+// Of bfloat16, more channels are, but for those of which float32 has no planes and half a vector of words would be
+// empty.
+TEST(Conv, PlanesOfWordsAreForEvenChannels) {
+  if (!bfloat16VectorTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  const auto hasWords = [](const Shape& weights) {
+    NodeUnderTest node("max", "Conv");
+    node->products = DType::BFloat16;
+    return stemTableFor(*node, weights).elements == 2;
+  };
+  EXPECT_TRUE(hasWords({8, 2, 3, 3}));
+  EXPECT_TRUE(hasWords({2, 14, 3, 3}));
+  EXPECT_TRUE(hasWords({3, 64, 3, 3}));
+  EXPECT_FALSE(hasWords({8, 3, 3, 3}));
+  EXPECT_FALSE(hasWords({9, 8, 3, 3}));
+  EXPECT_FALSE(hasWords({8, 66, 3, 3}));
+  EXPECT_FALSE(hasWords({2, 16, 3, 3}));
+  EXPECT_FALSE(hasWords({8, 16, 1, 1}));
+}
+
 // Rows of one to many segments, of one vector of filters and of few channels.
 TEST(Conv, LongRowsMatchReference) {
   forEachCpuTarget([&](CpuTarget target) {

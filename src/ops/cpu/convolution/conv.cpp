@@ -383,7 +383,7 @@ double windowsPerPixel(const Node& node, const Shape& weights) {
 NarrowOperands narrowOperands(const Node& node) {
   if (!mayBeNarrow(node)) return {};
   if (!node.prepared) return {};
-  if (dynamic_cast<const StemWeights*>(node.prepared.get())) return {0, operandBit(0)};
+  if (dynamic_cast<const StemWeights*>(node.prepared.get())) return narrowStem(node);
   if (dynamic_cast<const WindowWeights*>(node.prepared.get())) return narrowWindows(node.inputs[1]->constant->shape());
   if (dynamic_cast<const GroupedWeights*>(node.prepared.get())) return narrowGroups(node);
   const Shape& weights = node.inputs[1]->constant->shape();
@@ -505,6 +505,7 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
 }
 
 constexpr Implementation kConv[] = {{"stem_f32", acceptsStem, createStem},
+                                    {"stem_bf16", acceptsStemWords, createStem},
                                     {"windows_bf16", acceptsWindows, createWindows},
                                     {"grouped_bf16", acceptsGroupedWords, createGrouped},
                                     {"grouped_f32", acceptsGrouped, createGrouped},

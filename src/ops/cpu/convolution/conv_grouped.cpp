@@ -227,15 +227,6 @@ int64_t GroupedWeights::firstOf(int64_t block) const {
 
 const GroupedTable& groupedTable() { return MAX_CHOOSE_TARGET(kGrouped); }
 
-// Rows of fewer pixels than a tile; a product has tiles of several rows.
-[[maybe_unused]] static bool isNarrowImage(const Node& node) {
-  constexpr int64_t kFewestPixels = 14;
-  const Value* output = node.outputs.empty() ? nullptr : node.outputs[0];
-  if (!output || output->type.dims.size() < 2) return false;
-  const Dim& width = output->type.dims[output->type.dims.size() - 2];
-  return width.isKnown() && width.value() < kFewestPixels;
-}
-
 const GroupedTable* groupedTableFor(const Node& node, const Shape& weights) {
   if (!node.isOwn("Conv") || node.input(3) || !hasBorderedRows(node, weights)) return nullptr;
   const GroupedTable& floats = groupedTable();
@@ -246,8 +237,7 @@ const GroupedTable* groupedTableFor(const Node& node, const Shape& weights) {
   if (mayBeNarrow(node) && bfloat16VectorTable()) {
     if (areFew && weights[0] >= few.lanes) return &few;
     const bool isOne = filters == one.lanes || (groups == 1 && filters > kFewestInVector && filters < one.lanes);
-    const bool isWorthIt =
-        channels >= kFewestChannels && weights.product(2, weights.rank()) > 1 && !isNarrowImage(node);
+    const bool isWorthIt = channels >= kFewestChannels && weights.product(2, weights.rank()) > 1 && !hasShortRows(node);
     if (isOne && isWorthIt && channels % 2 == 0 && !gemmTableFor(node).vectors) return &one;
   }
 #endif

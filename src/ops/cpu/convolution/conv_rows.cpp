@@ -5,6 +5,7 @@
 
 #include "base/align.h"
 #include "graph/readers/windows.h"
+#include "ops/cpu/movement/transpose_tile.h"
 
 namespace max {
 
@@ -27,13 +28,15 @@ BorderedRows::BorderedRows(const ConvShape& shape, Elements elements, int64_t ov
   const int64_t most = std::max(kFewestPixels, kCopyBytes / std::max<int64_t>(pixelBytes, 1));
   if (copies_) fewestSegments_ = std::max<int64_t>(ceilDiv(shape.out[2], most), 1);
   const int64_t pixels = ceilDiv(shape.out[2], fewestSegments_);
-  copyFloats_ = checkedMultiply(checkedAdd(checkedMultiply(pixels, shape.stride[2]), shape.kernel[2]), shape_.channels);
+  const int64_t rows = shape.kernel[0] * shape.kernel[1], width = checkedMultiply(pixels, shape.stride[2]);
+  copyFloats_ = checkedMultiply(checkedAdd(width, shape.kernel[2]), shape_.channels);
+  const int64_t roundedFloats = rounds_ && overread > 0 ? copyFloats_ : 0;
   if (overread > 0) {
     planeFloats_ = checkedAdd(pixels, ceilDiv(shape.kernel[2], shape.stride[2]) + overread);
     copyFloats_ = checkedMultiply(checkedMultiply(shape_.channels, shape.stride[2]), planeFloats_);
   }
-  const int64_t rows = shape.kernel[0] * shape.kernel[1];
-  scratchBytes_ = copies_ ? alignUp(checkedMultiply<int64_t>(4 * rows, copyFloats_)) : 0;
+  roundedAt_ = checkedMultiply(rows, copyFloats_);
+  scratchBytes_ = copies_ ? alignUp(checkedMultiply<int64_t>(4, checkedAdd(roundedAt_, roundedFloats))) : 0;
 }
 
 int64_t BorderedRows::segmentsFor(int64_t rows, int lanes) const {
@@ -56,20 +59,28 @@ void BorderedRows::copyRow(const float* from, int64_t first, int64_t count, floa
 }
 
 // The same as planes: [channel][pixel % stride][pixel / stride].
-void BorderedRows::copyPlanes(const float* from, int64_t first, int64_t count, float* to) const {
+void BorderedRows::copyPlanes(const float* from, int64_t first, int64_t count, float* rounded, float* to) const {
   const int64_t stride = shape_.stride[2], channels = shape_.channels, step = stride * channels;
-  for (int64_t phase = 0; phase < stride; ++phase) {
+  const int64_t start = std::clamp<int64_t>(first, 0, shape_.in[2]);
+  const int64_t inside = std::clamp<int64_t>(first + count, start, shape_.in[2]) - start;
+  from += start * inputFloats_;
+  if (rounds_ && inside > 0) {
+    bfloat16GemmTable()->narrow(from, inside * inputFloats_, reinterpret_cast<uint16_t*>(rounded));
+    from = rounded;
+  }
+  for (int64_t phase = 0; phase < stride; ++phase, to += planeFloats_) {
     const int64_t all = ceilDiv(count - phase, stride), column = first + phase;
     const int64_t before = std::clamp<int64_t>(ceilDiv(std::max<int64_t>(-column, 0), stride), 0, all);
     const int64_t end = std::clamp<int64_t>(ceilDiv(std::max<int64_t>(shape_.in[2] - column, 0), stride), before, all);
+    const float* x = from + (column + before * stride - start) * channels;
+    if (step == 1)
+      std::copy_n(x, end - before, to + before);
+    else if (end > before)
+      transposeTiles(sizeof(float), reinterpret_cast<const std::byte*>(x), step * 4,
+                     reinterpret_cast<std::byte*>(to + before), stride * planeFloats_ * 4, end - before, channels);
     for (int64_t c = 0; c < channels; ++c) {
-      float* plane = to + (c * stride + phase) * planeFloats_;
-      const float* x = from + column * channels + c;
+      float* plane = to + c * stride * planeFloats_;
       std::fill_n(plane, before, 0.f);
-      if (step == 1)
-        std::copy(x + before, x + end, plane + before);
-      else
-        for (int64_t i = before; i < end; ++i) plane[i] = x[i * step];
       std::fill(plane + end, plane + planeFloats_, 0.f);
     }
   }
@@ -96,7 +107,8 @@ void BorderedRows::addSlice(const float* x, int64_t slice, int64_t top, int64_t 
     float* copy = copies.memory + (tap * shape_.kernel[1] + place) * copyFloats_;
     if (copies_ && number >= next) {
       const int64_t count = (segment.pixels - 1) * shape_.stride[2] + shape_.kernel[2];
-      planeFloats_ > 0 ? copyPlanes(from, first, count, copy) : copyRow(from, first, count, copy);
+      planeFloats_ > 0 ? copyPlanes(from, first, count, copies.memory + roundedAt_, copy)
+                       : copyRow(from, first, count, copy);
       next = number + 1;
     }
     segment.x[segment.count] = copies_ ? copy : from + first * inputFloats_;
@@ -164,6 +176,14 @@ bool hasBorderedRows(const Node& node, const Shape& weights) {
   const readers::Windows windows = readers::readWindows(node.attributes, weights.dims().subspan(2));
   return std::all_of(windows.axes.begin(), windows.axes.end(),
                      [](const readers::Window& window) { return window.dilation == 1; });
+}
+
+bool hasShortRows(const Node& node) {
+  constexpr int64_t kFewestPixels = 14;
+  const Value* output = node.outputs.empty() ? nullptr : node.outputs[0];
+  if (!output || output->type.dims.size() < 2) return false;
+  const Dim& width = output->type.dims[output->type.dims.size() - 2];
+  return width.isKnown() && width.value() < kFewestPixels;
 }
 
 }  // namespace max

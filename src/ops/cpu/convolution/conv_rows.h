@@ -30,7 +30,7 @@ class BorderedRows {
     int64_t count = 0;       // of rows
   };
 
-  // `overread`: pixels past the last one that may be read of a plane of floats; 0 = rows are not divided into planes.
+  // `overread`: pixels past the last one that may be read of a plane; 0 = rows are not divided into planes.
   explicit BorderedRows(const ConvShape& shape, Elements elements = Elements::Floats, int64_t overread = 0);
   // With planes: what the taps of a kernel row read for the first pixel, [kernel width][channels].
   std::vector<int64_t> planeOffsets() const;
@@ -78,13 +78,14 @@ class BorderedRows {
   void addSlice(const float* x, int64_t slice, int64_t top, int64_t tap, int64_t first, Copies& copies,
                 Segment& segment) const;
   void copyRow(const float* from, int64_t first, int64_t count, float* to) const;
-  void copyPlanes(const float* from, int64_t first, int64_t count, float* to) const;
+  void copyPlanes(const float* from, int64_t first, int64_t count, float* rounded, float* to) const;
 
   ConvShape shape_;  // its channels may be words
   bool rounds_, copies_;
   int64_t inputFloats_;      // from one pixel to the next
   int64_t planeFloats_ = 0;  // 0 = no planes
   int64_t fewestSegments_, copyFloats_, scratchBytes_;
+  int64_t roundedAt_;  // of the memory of copies: a row whose planes are made
 };
 
 // A convolution of float32 that is computed a segment at a time.
@@ -115,5 +116,7 @@ class BorderedRowsOp : public OpKernel {
 
 // Whether they serve a convolution of the compiler's with such weights.
 bool hasBorderedRows(const Node& node, const Shape& weights);
+// Whether rows of the output have fewer pixels than a tile; a product has tiles of several rows.
+bool hasShortRows(const Node& node);
 
 }  // namespace max

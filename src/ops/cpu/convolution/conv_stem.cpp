@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.Conv with few channels, or with one vector of filters, in float32: each element of the input is multiplied by a
 // vector of filters, or vectors of pixels by each filter. Rows of the input are copied with their borders, unless they
-// have none.
+// have none. The latter of bfloat16, too (stem_bf16-inl.h).
 #include "ops/cpu/convolution/conv_stem.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/align.h"
+#include "base/half.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv_few.h"
 #include "ops/cpu/convolution/conv_rows.h"
@@ -204,14 +205,17 @@ constexpr StemTable kStemOfPlanes = {kMostOfPlanes, kPlaneFilters, runPlanes, kL
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 
+#include "ops/cpu/convolution/stem_bf16-inl.h"
+
 #if HWY_ONCE
 namespace max {
 
 namespace {
 
-constexpr int64_t kMostChannels = 4, kMostTaps = 768;
+constexpr int64_t kMostChannels = 4, kMostTaps = 768;  // of elements or words
 constexpr int64_t kReadsOfCopy = 4;
 constexpr int64_t kMostPlanes = 15;  // channels; vectors of more are multiplied by those of few filters
+[[maybe_unused]] constexpr int64_t kMostPlanesOfWords = 32;
 // Filters, or elements of a window; with more, bfloat16 is faster. Functions take as long as so few products, and
 // longer a tile at a time.
 constexpr int64_t kMostBeforeWords = 32;
@@ -219,14 +223,32 @@ constexpr int64_t kMostOfLine = 64;  // filters, or elements of a window, of one
 
 // Whether few filters read few channels, often enough to be worth a copy of these: each copied element should be read
 // by some pixels.
-bool hasPlanes(const Node& node, const Shape& weights) {
-  if (weights[0] > stemTable().mostOfPlanes || weights[1] > kMostPlanes) return false;
+bool hasPlanes(const Node& node, const Shape& weights, int64_t mostPlanes = kMostPlanes) {
+  if (weights[0] > stemTable().mostOfPlanes || weights[1] > mostPlanes) return false;
   const std::vector<readers::Window> axes = readers::readWindows(node.attributes, weights.dims().subspan(2)).axes;
   const readers::Window& last = axes.back();
   if (last.stride * weights[1] == 1) return weights.product(2, weights.rank()) > 1;
   const int64_t down = axes.size() > 1 ? axes[axes.size() - 2].size : 1;
   const int64_t rows = axes.size() > 1 ? std::min(axes[axes.size() - 2].stride, down) : 1;  // that are new to a row
   return down * last.size >= kReadsOfCopy * rows * last.stride;
+}
+
+// NULL = none, or not worth it.
+const StemTable* wordTable([[maybe_unused]] const Node& node, [[maybe_unused]] const Shape& weights) {
+#if HWY_TARGETS & HWY_AVX3
+  if (!mayBeNarrow(node) || !bfloat16VectorTable() || gemmTableFor(node).vectors || weights[1] % 2 != 0) return nullptr;
+  // Half of such vectors would be empty, as against sums of float32 over many channels.
+  if (weights[0] <= N_AVX3::kStemOfWords.lanes / 2 && weights[1] > kMostPlanes) return nullptr;
+  const bool isWorthIt = !hasShortRows(node) && hasPlanes(node, weights, 2 * kMostPlanesOfWords);
+  return isWorthIt ? &N_AVX3::kStemOfWords : nullptr;
+#else
+  return nullptr;
+#endif
+}
+
+BorderedRows::Elements elementsOf(const OpRequest& request) {
+  if (stemTableFor(request.node, request.inputs[1].shape).elements == 1) return BorderedRows::Elements::Floats;
+  return isNarrow(request.inputs[0]) ? BorderedRows::Elements::Words : BorderedRows::Elements::RoundedFloats;
 }
 
 Ref<StemWeights> weightsOf(const OpRequest& request, const StemTable& table) {
@@ -238,7 +260,7 @@ Ref<StemWeights> weightsOf(const OpRequest& request, const StemTable& table) {
 class StemOp final : public BorderedRowsOp {
  public:
   explicit StemOp(const OpRequest& request)
-      : BorderedRowsOp(request, isNarrow(request.outputs[0]) && makesFloats(request), BorderedRows::Elements::Floats,
+      : BorderedRowsOp(request, isNarrow(request.outputs[0]) && makesFloats(request), elementsOf(request),
                        stemTableFor(request.node, request.inputs[1].shape).overread),
         table_(stemTableFor(request.node, request.inputs[1].shape)),
         weights_(weightsOf(request, table_)),
@@ -262,7 +284,7 @@ class StemOp final : public BorderedRowsOp {
     StemRow row{segment.x,
                 nullptr,
                 segment.count,
-                shape_.kernel[2] * shape_.channels,
+                shape_.kernel[2] * shape_.channels / table_.elements,
                 shape_.stride[2] * inStep_,
                 segment.pixels,
                 0,
@@ -311,43 +333,54 @@ class StemOp final : public BorderedRowsOp {
 StemWeights::StemWeights(const StemTable& table, const Tensor& weights)
     : lanes_(table.lanes),
       blockFilters_(table.blockFilters),
+      elements_(table.elements),
       filters_(weights.shape()[0]),
       lastFilters_(alignUp(filters_ % std::max<int64_t>(blockFilters_, 1), lanes_)) {
   const Shape& shape = weights.shape();
   const int64_t channels = shape[1], width = shape[shape.rank() - 1], taps = shape.product(2, shape.rank());
   kernelRows_ = taps / width;
-  rowTaps_ = width * channels;
-  values_ = Tensor::allocate(DType::Float32, Shape({checkedMultiply(alignUp(filters_, lanes_), taps * channels)}));
-  auto* values = static_cast<float*>(values_->mutableData());
-  std::fill_n(values, values_->count(), 0.f);
+  rowTaps_ = width * channels / elements_;
+  const DType dtype = hasWords() ? DType::BFloat16 : DType::Float32;
+  values_ = Tensor::allocate(dtype, Shape({checkedMultiply(alignUp(filters_, lanes_), taps * channels)}));
+  auto* values = static_cast<std::byte*>(values_->mutableData());
+  std::fill_n(values, values_->bytes(), std::byte{0});
   const float* from = weights.as<float>();
   for (int64_t filter = 0; filter < filters_; ++filter) {
     const int64_t block = filter / blockFilters_ * blockFilters_;
     const int64_t padded = alignUp(std::min(blockFilters_, filters_ - block), lanes_);
-    float* to = values + block * taps * channels + filter - block;
+    const int64_t first = block * taps * channels / elements_ + filter - block;
     for (int64_t tap = 0; tap < taps; ++tap)
-      for (int64_t c = 0; c < channels; ++c)
-        to[(tap * channels + c) * padded] = from[(filter * channels + c) * taps + tap];
+      for (int64_t c = 0; c < channels; ++c) {
+        const float value = from[(filter * channels + c) * taps + tap];
+        const int64_t to = first + (tap * channels + c) / elements_ * padded;
+        if (hasWords())
+          reinterpret_cast<uint16_t*>(values)[2 * to + c % 2] = bfloat16FromFloat(value);
+        else
+          reinterpret_cast<float*>(values)[to] = value;
+      }
   }
 }
 
 const float* StemWeights::row(int64_t filter, int64_t kernelRow) const {
   const int64_t padded = filter + blockFilters_ <= filters_ ? blockFilters_ : lastFilters_;
-  return values_->as<float>() + filter * kernelRows_ * rowTaps_ + kernelRow * rowTaps_ * padded;
+  return reinterpret_cast<const float*>(values_->data()) + filter * kernelRows_ * rowTaps_ +
+         kernelRow * rowTaps_ * padded;
 }
 
 const StemTable& stemTable() { return MAX_CHOOSE_TARGET(kStem); }
 const StemTable& stemTableFor(const Node& node, const Shape& weights) {
+  if (const StemTable* words = wordTable(node, weights)) return *words;
   return hasPlanes(node, weights) ? MAX_CHOOSE_TARGET(kStemOfPlanes) : stemTable();
 }
 
 bool isStem(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
   if (!node.isOwn("Conv") || node.input(3) || readers::readGroups(node.attributes) != 1) return false;
-  if (shape.product(1, shape.rank()) > kMostTaps || !hasBorderedRows(node, shape)) return false;
+  if (shape.product(1, shape.rank()) > kMostTaps * stemTableFor(node, shape).elements || !hasBorderedRows(node, shape))
+    return false;
   // A product of many filters reads long windows of one axis where they are, and needs no tile of pixels.
   if (shape.rank() == 3 && shape[0] > kMostOfLine && shape[1] * shape[2] > kMostOfLine) return false;
-  if (hasPlanes(node, shape)) return true;
+  if (stemTableFor(node, shape).overread > 0) return true;
   if (shape[1] <= kMostChannels)
     return !mayBeNarrow(node) || (std::max(shape[0], shape.product(1, shape.rank())) <= kMostBeforeWords &&
                                   (fusedActivation(node).function || !hasWindows(node, weights)));
@@ -359,10 +392,19 @@ Ref<Prepared> prepareStem(const Node& node, const Tensor& weights) {
   return makeRef<StemWeights>(stemTableFor(node, weights.shape()), weights);
 }
 
-bool acceptsStem(const OpRequest& request) {
-  return dynamic_cast<const StemWeights*>(request.node.prepared.get()) && !request.has(3) &&
-         areFloats(request, {0, mayBeNarrow(request.node) ? operandBit(0) : 0});
+NarrowOperands narrowStem(const Node& node) {
+  const auto* weights = dynamic_cast<const StemWeights*>(node.prepared.get());
+  if (!weights || !mayBeNarrow(node)) return {};
+  return {weights->hasWords() ? operandBit(0) : 0, operandBit(0)};
 }
+
+static bool accepts(const OpRequest& request, bool hasWords) {
+  const auto* weights = dynamic_cast<const StemWeights*>(request.node.prepared.get());
+  return weights && weights->hasWords() == hasWords && !request.has(3) && areFloats(request, narrowStem(request.node));
+}
+
+bool acceptsStem(const OpRequest& request) { return accepts(request, false); }
+bool acceptsStemWords(const OpRequest& request) { return accepts(request, true); }
 
 std::unique_ptr<OpKernel> createStem(const OpRequest& request) { return std::make_unique<StemOp>(request); }
 
