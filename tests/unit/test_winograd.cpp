@@ -263,6 +263,24 @@ TEST(Winograd, IsChosenForPlainConvolutionsOfManyChannels) {
   EXPECT_EQ(preparedBytes({64, 64, 9}), direct);
 }
 
+// Tiles of 4 x 4 take more memory, which filters of many bytes are worth for large images only.
+TEST(Winograd, LargeFiltersHaveSmallTilesInSmallImages) {
+  const auto bytesFor = [](const Shape& weights, int64_t side) {
+    Value output;
+    output.type = TensorType::of(DType::Float32, {Dim(1), Dim(2), Dim(side), Dim(side), Dim(weights[0])});
+    NodeUnderTest node("max", "Conv");
+    node->attributes.set("pads", std::vector<int64_t>(6, 1));
+    node->outputs = {&output};
+    const Ref<Tensor> tensor = Tensor::allocate(DType::Float32, weights, true);
+    const std::vector<const Tensor*> constants = {nullptr, tensor.get()};
+    return cpuOperators().find("max", "Conv")->prepare(*node, constants)->bytes();
+  };
+  const size_t direct = 256 * 256 * 27 * sizeof(float);
+  EXPECT_EQ(bytesFor({256, 256, 3, 3, 3}, 14), direct * 16 / 9);
+  EXPECT_EQ(bytesFor({256, 256, 3, 3, 3}, 28), direct * 4);
+  EXPECT_EQ(bytesFor({128, 128, 3, 3, 3}, 14), direct);
+}
+
 // Products of bfloat16 are faster: fewer convolutions are worth it. Those that are stay float32.
 TEST(Winograd, IsChosenInPlaceOfProductsOfBFloat16) {
   if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";

@@ -27,6 +27,10 @@ constexpr int64_t kFewestChannels = 16;
 constexpr int64_t kUnknownFrames = 8, kUnknownPixels = 32, kManyChannels = 128, kUnknownTimesMany[] = {2048, 1280};
 // Its weights are several times larger; beyond this, that is worth more than the time that it saves.
 constexpr size_t kMostWeightBytes[] = {size_t{32} << 20, size_t{16} << 20};  // floats, instead of words
+// Where larger tiles' filters take this much, they must save more of the smaller ones' time: a few small images are not
+// worth that memory.
+constexpr size_t kMuchWeightBytes = size_t{24} << 20;
+constexpr double kMuchWorthIt = 0.8;
 constexpr int64_t kBlockBytes = 640 << 10;  // of transformed input, in the second cache
 // Each block reads all filters: where these are in no cache of a core, that takes longer than to read some more of the
 // input from the last cache for each panel.
@@ -67,7 +71,8 @@ int64_t chooseSide(const Work& work, const Tensor& weights, const GemmTable& dir
   for (const int64_t side : {2, 4}) {
     const double cost = winogradCost(work, side);
     const double bytes = static_cast<double>((side + 2) * (side + 2)) / 9 * static_cast<double>(weights.bytes());
-    if (cost >= least || bytes > static_cast<double>(kMostWeightBytes[direct.wordElements - 1])) continue;
+    const double worthIt = best != 0 && bytes > static_cast<double>(kMuchWeightBytes) ? kMuchWorthIt : 1;
+    if (cost >= worthIt * least || bytes > static_cast<double>(kMostWeightBytes[direct.wordElements - 1])) continue;
     least = cost;
     best = side;
   }
