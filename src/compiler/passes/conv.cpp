@@ -232,8 +232,8 @@ Value* sumOfConvs(Rewriter& rewriter, const Node& node, const Node& conv, const 
   budget -= wide.bytes();
   Ref<Tensor> sum = Tensor::allocate(DType::Float32, shape);
   auto* to = static_cast<float*>(sum->mutableData());
-  const Ref<Tensor> first = wide.aligned(), second = narrow.aligned();
-  std::copy_n(first->as<float>(), wide.count(), to);
+  wide.copyTo(to);
+  const Ref<Tensor> second = narrow.aligned();
   const float* from = second->as<float>();
   for (int64_t row = 0; row < shape[0] * shape[1]; ++row, to += shape.product(2, shape.rank()))
     for (const int64_t tap : taps) to[tap] += *from++;
