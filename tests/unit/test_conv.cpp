@@ -272,6 +272,22 @@ TEST(Conv, FewInGroupsMatchReference) {
   });
 }
 
+// Groups of one vector of filters: widths below, at and above tiles of pixels.
+TEST(Conv, VectorsInGroupsMatchReference) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(28);
+    int i = 0;
+    for (int64_t channels : {3, 16})
+      for (int64_t width : {3, 7, 9, 14, 33}) {
+        const int64_t lanes = groupedTable().lanes, groups = random.integer(2, 3), stride = random.integer(1, 2);
+        if (testing::Test::HasFatalFailure() || lanes < 16) return;
+        const ConvCase c{2,          2,      groups * channels, groups * lanes, groups,
+                         {6, width}, {3, 3}, {stride, stride},  {1, 1},         {1, 1, 1, 1}};
+        compare(c, random, target, i++, "grouped_f32");
+      }
+  });
+}
+
 // Up to two blocks of filters; channels below, at and above whole vectors.
 TEST(Conv, FewFiltersMatchReference) {
   forEachCpuTarget([&](CpuTarget target) {

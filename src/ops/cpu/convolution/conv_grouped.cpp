@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.Conv of float32 in groups of two, four or eight channels and as many filters: a vector of input channels is
-// multiplied by a vector of weights once for each channel of a group, which is spread to the lanes of its group. The
-// same of words of bfloat16 (grouped_bf16-inl.h).
+// multiplied by a vector of weights once for each channel of a group, which is spread to the lanes of its group. Groups
+// of one vector of filters spread a channel to all lanes. The same of words of bfloat16 (grouped_bf16-inl.h).
 #include "ops/cpu/convolution/conv_grouped.h"
 
 #include <algorithm>
@@ -84,16 +84,51 @@ void run(const GroupedRow& row, int64_t groupChannels) {
   if constexpr (kLanes > 8) runPixels<8>(row);
 }
 
+// Of a group that has a vector of filters: each of its channels is spread to all lanes.
+template <int kCount>
+HWY_INLINE void oneGroupTile(const GroupedRow& row, int64_t channels, int64_t pixel) {
+  const D d;
+  V sum[kCount];
+  const V bias = row.bias ? hn::LoadU(d, row.bias) : hn::Zero(d);
+  MAX_UNROLL for (int p = 0; p < kCount; ++p) sum[p] = bias;
+  const int64_t step = row.stride * row.step;
+  for (int64_t r = 0; r < row.rows; ++r) {
+    const float *x = row.x[r] + pixel * step, *weights = row.weights[r];
+    for (int64_t tap = 0; tap < row.rowTaps; ++tap, x += row.step)
+      for (int64_t c = 0; c < channels; ++c, weights += kLanes) {
+        const V weight = hn::LoadU(d, weights);
+        MAX_UNROLL for (int p = 0; p < kCount; ++p) sum[p] = hn::MulAdd(hn::Set(d, x[c + p * step]), weight, sum[p]);
+      }
+  }
+  const V low = hn::Set(d, row.low), high = hn::Set(d, row.high);
+  float* out = row.out + pixel * row.filters;
+  MAX_UNROLL for (int p = 0; p < kCount; ++p) hn::StoreU(hn::Min(high, hn::Max(low, sum[p])), d, out + p * row.filters);
+}
+
+// The last tile overlaps the one before it.
+template <int kCount>
+void runOneGroupTiles(const GroupedRow& row, int64_t channels) {
+  for (int64_t pixel = 0; pixel < row.pixels; pixel += kCount)
+    oneGroupTile<kCount>(row, channels, std::min(pixel, row.pixels - kCount));
+}
+
+void runOneGroup(const GroupedRow& row, int64_t channels) {
+  if (row.pixels >= kPixels) return runOneGroupTiles<kPixels>(row, channels);
+  row.pixels >= kPixels / 2 ? runOneGroupTiles<kPixels / 2>(row, channels) : runOneGroupTiles<1>(row, channels);
+}
+
 #else
 
 void run(const GroupedRow&, int64_t) {}
+void runOneGroup(const GroupedRow&, int64_t) {}
 
 #endif
 
 }  // namespace
 
-extern const GroupedTable kGrouped;
+extern const GroupedTable kGrouped, kOneGroup;
 constexpr GroupedTable kGrouped = {kLanes, false, false, run};
+constexpr GroupedTable kOneGroup = {kLanes, false, true, runOneGroup};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -108,6 +143,7 @@ namespace {
 using Elements = BorderedRows::Elements;
 
 [[maybe_unused]] constexpr int64_t kFewestInVector = 4;  // filters; others add up vectors of channels
+constexpr int64_t kOneGroupFilters = 16;                 // with smaller vectors, a product has tiles of some of them
 [[maybe_unused]] constexpr int64_t kFewestChannels = 6;  // with fewer, rounding costs more than products
 
 Ref<GroupedWeights> weightsOf(const OpRequest& request, const GroupedTable& table) {
@@ -242,7 +278,9 @@ const GroupedTable* groupedTableFor(const Node& node, const Shape& weights) {
   }
 #endif
   const bool fits = areFew && channels < floats.lanes && weights[0] >= floats.lanes;
-  return fits ? &floats : nullptr;
+  if (fits) return &floats;
+  const bool isOne = groups > 1 && filters == floats.lanes && filters >= kOneGroupFilters;
+  return isOne && !mayBeNarrow(node) ? &MAX_CHOOSE_TARGET(kOneGroup) : nullptr;
 }
 
 NarrowOperands narrowGroups(const Node& node) {

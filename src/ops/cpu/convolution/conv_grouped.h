@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Convolutions whose groups have so few channels and filters that a vector holds several groups, as those of ResNeXt:
-// as a product, each group would fill a part of a vector only. Products of bfloat16 read words of two channels, and
-// come here with one vector of filters in each group, too: tiles of a product would be small for what it costs to find
-// rows.
+// as a product, each group would fill a part of a vector only. Those with one vector of filters in each group come
+// here, too: tiles of a product would be small for what it costs to find rows. Products of bfloat16 read words of two
+// channels.
 #pragma once
 
 #include "ops/cpu/convolution/conv_shape.h"
