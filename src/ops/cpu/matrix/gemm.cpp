@@ -19,6 +19,8 @@ namespace max {
 namespace {
 
 constexpr int64_t kRowBlockBytes = 384 << 10;  // of A that stay in the second cache
+constexpr int64_t kWholeBytes = 1 << 20;       // of B that each task reads as a whole, even if it has few tiles
+constexpr int64_t kFewestTiles = 2;            // of such a task
 constexpr size_t kPointerBytes = 32 << 10;     // of row pointers, per lane
 constexpr double kFlopsPerLane = 1e6;          // less than that is not worth a thread
 constexpr double kBytesPerLane = 128 << 10;
@@ -199,6 +201,11 @@ void Gemm::chooseBlocks() {
   rowBlocks_ = ceilDiv(tiles_, blockTiles_);
   if (problems * rowBlocks_ >= wanted)  // as many for each lane
     rowBlocks_ = std::min(tiles_, ceilDiv(rowBlocks_, lanes_) * lanes_);
+  // A lane that has all columns of its rows reads in the next product what it wrote in this one, and not what is in
+  // another core's cache.
+  const int64_t rowTasks = ceilDiv(wanted, problems);
+  const int64_t bytes = 4 * taps_ * depth_ * table_->parts * panels_.paddedColumns();
+  if (bytes <= kWholeBytes && tiles_ >= kFewestTiles * rowTasks) rowBlocks_ = std::max(rowBlocks_, rowTasks);
   const int64_t allPanels = std::max<int64_t>(panels_.count, 1);
   panelBlocks_ = std::clamp<int64_t>(ceilDiv(wanted, std::max<int64_t>(problems * rowBlocks_, 1)), 1, allPanels);
   if (keepsRows() && panelBlocks_ > 1) panelBlocks_ = allPanels;  // lanes keep their rows
