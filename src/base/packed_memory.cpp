@@ -16,7 +16,7 @@ namespace max {
 
 namespace {
 
-constexpr size_t kFewBytes = 2 * kHugePage;
+constexpr size_t kFewBytes = kHugePage;
 constexpr size_t kMostMapped = size_t{64} << 20;
 constexpr size_t kAlignment = 64;
 
@@ -57,19 +57,24 @@ class PackedMemory::Block final : public Storage {
   Ref<Mapping> mapping_;
 };
 
-PackedMemory::PackedMemory(size_t expected)
-    : mappingBytes_(expected < kFewBytes ? 0 : alignUp(std::min(expected, kMostMapped), kHugePage)) {}
+PackedMemory::PackedMemory(size_t expected) : expected_(expected) {}
 PackedMemory::~PackedMemory() = default;
 
 Ref<Storage> PackedMemory::allocate(size_t bytes) {
-  if (bytes > mappingBytes_ / 2) return allocateLastingStorage(bytes);
+  if (bytes > kMostMapped / 2) return allocateLastingStorage(bytes);
   const std::lock_guard lock(mutex_);
-  if (!mapping_ || bytes > mappingBytes_ - used_) {
-    mapping_ = makeRef<Mapping>(mappingBytes_);
+  given_ += bytes;
+  if (bytes > room_) {
+    const size_t needed = std::max(expected_, given_);
+    if (needed < kFewBytes) return allocateLastingStorage(bytes);
+    room_ = alignUp(std::min(std::max(needed, 2 * bytes), kMostMapped), kHugePage);
     used_ = 0;
+    mapping_ = makeRef<Mapping>(room_);
   }
   const Ref<Storage> block = makeRef<Block>(mapping_, used_, bytes);
-  used_ = std::min(alignUp(used_ + bytes, kAlignment), mappingBytes_);
+  const size_t taken = std::min(alignUp(bytes, kAlignment), room_);
+  used_ += taken;
+  room_ -= taken;
   return block;
 }
 

@@ -13,7 +13,8 @@ namespace max {
 // Thread-safe. Blocks outlive it: the last of a mapping returns that to the system.
 class PackedMemory {
  public:
-  // About as many bytes will be needed. Few are not worth whole huge pages: then blocks are lasting storage.
+  // About as many bytes will be needed. Few are not worth whole huge pages: until there are more, blocks are lasting
+  // storage.
   explicit PackedMemory(size_t expected);
   ~PackedMemory();
 
@@ -23,10 +24,11 @@ class PackedMemory {
   class Mapping;
   class Block;
 
-  const size_t mappingBytes_;  // 0 = none
+  const size_t expected_;
   std::mutex mutex_;
+  size_t given_ = 0;  // can be more than expected: Winograd's filters are larger than those that they are made of
   Ref<Mapping> mapping_;
-  size_t used_ = 0;  // of the mapping
+  size_t used_ = 0, room_ = 0;  // of the mapping
 };
 
 // From the active call's packed memory if it has one, else lasting storage.

@@ -45,12 +45,21 @@ TEST(PackedMemory, BlocksOutliveIt) {
   std::memset(block->data(), 1, block->size());
 }
 
-TEST(PackedMemory, FewBytesAndLargeBlocksLieElsewhere) {
-  PackedMemory few(kHugePage), memory(4 * kHugePage);
-  const Ref<Storage> small = few.allocate(100), start = memory.allocate(64), large = memory.allocate(3 * kHugePage);
+TEST(PackedMemory, FewBytesAndTheLargestBlocksLieElsewhere) {
+  PackedMemory few(100), memory(4 * kHugePage);
+  const Ref<Storage> small = few.allocate(100), start = memory.allocate(64), large = memory.allocate(size_t{33} << 20);
   EXPECT_NE(addressOf(small) % kHugePage, 0u);
   EXPECT_TRUE(addressOf(large) + large->size() <= addressOf(start) ||
               addressOf(large) >= addressOf(start) + 4 * kHugePage);
+}
+
+TEST(PackedMemory, ManyBytesLieInHugePagesWhetherExpectedOrNot) {
+  PackedMemory memory(100);
+  memory.allocate(kHugePage / 2);
+  const Ref<Storage> first = memory.allocate(3 * kHugePage), second = memory.allocate(kHugePage);
+  EXPECT_EQ(addressOf(first) % kHugePage, 0u);
+  EXPECT_EQ(addressOf(second), addressOf(first) + 3 * kHugePage);
+  std::memset(second->data(), 1, second->size());
 }
 
 TEST(PackedMemory, IsThatOfTheActiveCall) {

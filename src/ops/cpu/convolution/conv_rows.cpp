@@ -179,11 +179,11 @@ bool hasBorderedRows(const Node& node, const Shape& weights) {
 }
 
 bool hasShortRows(const Node& node) {
-  constexpr int64_t kFewestPixels = 14;
+  constexpr int64_t kShort = 14;
   const Value* output = node.outputs.empty() ? nullptr : node.outputs[0];
   if (!output || output->type.dims.size() < 2) return false;
   const Dim& width = output->type.dims[output->type.dims.size() - 2];
-  return width.isKnown() && width.value() < kFewestPixels;
+  return width.isKnown() && width.value() < kShort;
 }
 
 }  // namespace max
