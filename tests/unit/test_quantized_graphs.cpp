@@ -365,7 +365,7 @@ TEST(QuantizedGraphs, ProductsWithZerosVanish) {
       }
 }
 
-// Of real results the sign of a zero may matter, and sizes that are not known have no constant.
+// Of real results and of scales the sign of a zero may matter, and sizes that are not known have no constant.
 TEST(QuantizedGraphs, OtherProductsWithZerosStay) {
   const auto real = [](QuantizedBuilder& q) { q.b.output(q.b.op("Mul", {q.input({3, 6}), q.b.scalar(0.f)})); };
   EXPECT_NE(runReal(real, {{3, 6}}).find("Mul"), std::string::npos);
@@ -374,6 +374,11 @@ TEST(QuantizedGraphs, OtherProductsWithZerosStay) {
     q.b.output(q.both(q.b.op("Mul", {x, q.b.random({6}, 0.f, 0.f)})));
   };
   EXPECT_NE(run(open, {{3, 6}}).find("Mul"), std::string::npos);
+  const auto scale = [](QuantizedBuilder& q) {
+    Value *x = q.b.input({3, 6}), *product = q.b.op("Mul", {q.input(SymbolicShape()), q.b.scalar(0.f)});
+    q.b.output(q.dequantize(q.b.op("QuantizeLinear", {x, product, q.number(q.dtype, q.zero)})));
+  };
+  EXPECT_EQ(run(scale, {{3, 6}, Shape()}), "DequantizeLinear*2 Mul QuantizeLinear*2");
 }
 
 TEST(QuantizedGraphs, ProductsOfTensorsWorkOnIntegers) {

@@ -56,13 +56,15 @@ bool isZero(Rewriter& rewriter, const Value* value) {
 // What bytes mean is finite: times zeros it is zeros, whose sign QuantizeLinear does not see. Branches of networks that
 // begin training with a factor of zero vanish so.
 bool makeZeros(Rewriter& rewriter, Node& node) {
-  constexpr double kMostScale = 1e30;
+  constexpr double kMostScale = 1e30;  // a byte times it is finite
   const Node* user = singleUser(node.output());
   const auto shape = isRanked(node.output()) ? concrete(node.output()->type.dims) : std::nullopt;
-  if (!user || !user->is("QuantizeLinear") || !shape || node.output()->type.dtype != DType::Float32) return false;
+  if (!user || !user->is("QuantizeLinear") || user->input(0) != node.output() || !shape ||
+      node.output()->type.dtype != DType::Float32)
+    return false;
   for (const size_t side : {size_t{0}, size_t{1}}) {
     const auto bytes = dequantized(node.input(side));
-    if (!bytes || !(std::abs(bytes->scaleNumber()) < kMostScale) || !isZero(rewriter, node.input(1 - side))) continue;
+    if (!bytes || bytes->scaleNumber() > kMostScale || !isZero(rewriter, node.input(1 - side))) continue;
     const auto size = static_cast<size_t>(shape->count()) * sizeof(float);
     size_t& budget = rewriter.options().budget->folded;
     if (size > budget) return false;

@@ -215,7 +215,7 @@ namespace {
 constexpr int64_t kMostChannels = 4, kMostTaps = 768;  // of elements or words
 constexpr int64_t kReadsOfCopy = 4;
 constexpr int64_t kMostPlanes = 15;  // channels; vectors of more are multiplied by those of few filters
-[[maybe_unused]] constexpr int64_t kMostPlanesOfWords = 32;
+[[maybe_unused]] constexpr int64_t kMostPlanesOfWords = 64;  // channels, two in a plane
 // Filters, or elements of a window; with more, bfloat16 is faster. Functions take as long as so few products, and
 // longer a tile at a time.
 constexpr int64_t kMostBeforeWords = 32;
@@ -239,15 +239,17 @@ const StemTable* wordTable([[maybe_unused]] const Node& node, [[maybe_unused]] c
   if (!mayBeNarrow(node) || !bfloat16VectorTable() || gemmTableFor(node).vectors || weights[1] % 2 != 0) return nullptr;
   // Half of such vectors would be empty, as against sums of float32 over many channels.
   if (weights[0] <= N_AVX3::kStemOfWords.lanes / 2 && weights[1] > kMostPlanes) return nullptr;
-  const bool isWorthIt = !hasShortRows(node) && hasPlanes(node, weights, 2 * kMostPlanesOfWords);
+  const bool isWorthIt = !hasShortRows(node) && hasPlanes(node, weights, kMostPlanesOfWords);
   return isWorthIt ? &N_AVX3::kStemOfWords : nullptr;
 #else
   return nullptr;
 #endif
 }
 
+const StemTable& tableOf(const OpRequest& request) { return stemTableFor(request.node, request.inputs[1].shape); }
+
 BorderedRows::Elements elementsOf(const OpRequest& request) {
-  if (stemTableFor(request.node, request.inputs[1].shape).elements == 1) return BorderedRows::Elements::Floats;
+  if (tableOf(request).elements == 1) return BorderedRows::Elements::Floats;
   return isNarrow(request.inputs[0]) ? BorderedRows::Elements::Words : BorderedRows::Elements::RoundedFloats;
 }
 
@@ -261,12 +263,12 @@ class StemOp final : public BorderedRowsOp {
  public:
   explicit StemOp(const OpRequest& request)
       : BorderedRowsOp(request, isNarrow(request.outputs[0]) && makesFloats(request), elementsOf(request),
-                       stemTableFor(request.node, request.inputs[1].shape).overread),
-        table_(stemTableFor(request.node, request.inputs[1].shape)),
+                       tableOf(request).overread),
+        table_(tableOf(request)),
         weights_(weightsOf(request, table_)),
         writesNarrow_(isNarrow(request.outputs[0])),
         makesFloats_(makesFloats(request)) {
-    if (table_.overread > 0) offsets_ = rows_.planeOffsets();
+    if (table_.hasPlanes()) offsets_ = rows_.planeOffsets();
   }
   bool takesPitch(OperandPlace place) const override {
     if (place.side == OperandPlace::Output) return !writesNarrow_;
@@ -276,7 +278,7 @@ class StemOp final : public BorderedRowsOp {
  private:
   // Results that are not bfloat16 at first.
   static bool makesFloats(const OpRequest& request) {
-    return fusedActivation(request.node).function || stemTableFor(request.node, request.inputs[1].shape).overread > 0;
+    return fusedActivation(request.node).function || tableOf(request).hasPlanes();
   }
 
   void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float* floats) const override {
@@ -327,6 +329,11 @@ class StemOp final : public BorderedRowsOp {
   bool writesNarrow_, makesFloats_;
   std::vector<int64_t> offsets_;  // of taps' planes
 };
+
+bool accepts(const OpRequest& request, bool hasWords) {
+  const auto* weights = dynamic_cast<const StemWeights*>(request.node.prepared.get());
+  return weights && weights->hasWords() == hasWords && !request.has(3) && areFloats(request, narrowStem(request.node));
+}
 
 }  // namespace
 
@@ -380,7 +387,7 @@ bool isStem(const Node& node, const Tensor& weights) {
     return false;
   // A product of many filters reads long windows of one axis where they are, and needs no tile of pixels.
   if (shape.rank() == 3 && shape[0] > kMostOfLine && shape[1] * shape[2] > kMostOfLine) return false;
-  if (stemTableFor(node, shape).overread > 0) return true;
+  if (stemTableFor(node, shape).hasPlanes()) return true;
   if (shape[1] <= kMostChannels)
     return !mayBeNarrow(node) || (std::max(shape[0], shape.product(1, shape.rank())) <= kMostBeforeWords &&
                                   (fusedActivation(node).function || !hasWindows(node, weights)));
@@ -396,11 +403,6 @@ NarrowOperands narrowStem(const Node& node) {
   const auto* weights = dynamic_cast<const StemWeights*>(node.prepared.get());
   if (!weights || !mayBeNarrow(node)) return {};
   return {weights->hasWords() ? operandBit(0) : 0, operandBit(0)};
-}
-
-static bool accepts(const OpRequest& request, bool hasWords) {
-  const auto* weights = dynamic_cast<const StemWeights*>(request.node.prepared.get());
-  return weights && weights->hasWords() == hasWords && !request.has(3) && areFloats(request, narrowStem(request.node));
 }
 
 bool acceptsStem(const OpRequest& request) { return accepts(request, false); }

@@ -33,8 +33,10 @@ struct StemTable {
   int64_t overread = 0;      // pixels of a plane; 0 = rows have no planes
   int64_t mostOfPlanes = 0;  // filters that are better off with planes; 0 = none
   int64_t elements = 1;      // 2 = words of bfloat16, of an even number of channels
+  bool hasPlanes() const { return overread > 0; }
 };
 const StemTable& stemTable();  // of cpuTarget()
+// Where the output's width is known, it counts, so that nodes that share weights must have equal outputs.
 const StemTable& stemTableFor(const Node& node, const Shape& weights);
 
 // Filters in blocks: [block][kernel row][kernel column][channel or word][filters of the block, padded].

@@ -94,7 +94,7 @@ inline bool isPlain(const IntegerTile& t) {
 template <int kUsed>
 constexpr int kRowsAtOnce = kUsed <= 2 ? kVectors / kUsed : 1;
 
-// Stores the bytes of row number `row` and, as far as there are some, behind it.
+// Stores the bytes of row number `row` and of those after it that exist.
 template <int kRows, int kUsed>
 MAX_VNNI __attribute__((always_inline)) inline void storeRows(__m512i bytes, int row, int64_t columns, int64_t stride,
                                                               uint8_t*& out) {
