@@ -64,12 +64,13 @@ Ref<Storage> PackedMemory::allocate(size_t bytes) {
   if (bytes > kMostMapped / 2) return allocateLastingStorage(bytes);
   const std::lock_guard lock(mutex_);
   given_ += bytes;
-  if (bytes > room_) {
+  if (!mapping_ || bytes > room_) {
     const size_t needed = std::max(expected_, given_);
     if (needed < kFewBytes) return allocateLastingStorage(bytes);
-    room_ = alignUp(std::min(std::max(needed, 2 * bytes), kMostMapped), kHugePage);
+    const size_t room = alignUp(std::min(std::max(needed, 2 * bytes), kMostMapped), kHugePage);
+    mapping_ = makeRef<Mapping>(room);
+    room_ = room;
     used_ = 0;
-    mapping_ = makeRef<Mapping>(room_);
   }
   const Ref<Storage> block = makeRef<Block>(mapping_, used_, bytes);
   const size_t taken = std::min(alignUp(bytes, kAlignment), room_);

@@ -48,6 +48,7 @@ TEST(PackedMemory, BlocksOutliveIt) {
 TEST(PackedMemory, FewBytesAndTheLargestBlocksLieElsewhere) {
   PackedMemory few(100), memory(4 * kHugePage);
   const Ref<Storage> small = few.allocate(100), start = memory.allocate(64), large = memory.allocate(size_t{33} << 20);
+  EXPECT_EQ(few.allocate(0)->size(), 0u);
   EXPECT_NE(addressOf(small) % kHugePage, 0u);
   EXPECT_TRUE(addressOf(large) + large->size() <= addressOf(start) ||
               addressOf(large) >= addressOf(start) + 4 * kHugePage);
