@@ -25,21 +25,22 @@ constexpr size_t kAlignment = 64;
 // Pages that nobody has touched take no memory.
 class PackedMemory::Mapping : public RefCounted {
  public:
-  explicit Mapping(size_t bytes) : bytes_(checkedAdd(bytes, kHugePage)) {
-    start_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  explicit Mapping(size_t bytes) : bytes_(bytes), mapped_(checkedAdd(bytes, kHugePage)) {
+    start_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start_ == MAP_FAILED) throw std::bad_alloc();
     data_ = reinterpret_cast<std::byte*>(alignUp(reinterpret_cast<uintptr_t>(start_), kHugePage));
     adviseHugePages(data_, bytes);
     forbid(data_, bytes);
   }
   ~Mapping() override {
-    permit(start_, bytes_);  // the next mapping at this address is somebody else's
-    munmap(start_, bytes_);
+    permit(start_, mapped_);  // the next mapping at this address is somebody else's
+    munmap(start_, mapped_);
   }
+  size_t bytes() const { return bytes_; }
   std::byte* data() const { return data_; }
 
  private:
-  size_t bytes_;
+  size_t bytes_, mapped_;  // of huge pages, with what comes before the first
   void* start_;
   std::byte* data_;
 };
@@ -64,18 +65,14 @@ Ref<Storage> PackedMemory::allocate(size_t bytes) {
   if (bytes > kMostMapped / 2) return allocateLastingStorage(bytes);
   const std::lock_guard lock(mutex_);
   given_ += bytes;
-  if (!mapping_ || bytes > room_) {
+  if (!mapping_ || bytes > mapping_->bytes() - used_) {
     const size_t needed = std::max(expected_, given_);
     if (needed < kFewBytes) return allocateLastingStorage(bytes);
-    const size_t room = alignUp(std::min(std::max(needed, 2 * bytes), kMostMapped), kHugePage);
-    mapping_ = makeRef<Mapping>(room);
-    room_ = room;
+    mapping_ = makeRef<Mapping>(alignUp(std::min(std::max(needed, 2 * bytes), kMostMapped), kHugePage));
     used_ = 0;
   }
   const Ref<Storage> block = makeRef<Block>(mapping_, used_, bytes);
-  const size_t taken = std::min(alignUp(bytes, kAlignment), room_);
-  used_ += taken;
-  room_ -= taken;
+  used_ = std::min(alignUp(used_ + bytes, kAlignment), mapping_->bytes());
   return block;
 }
 

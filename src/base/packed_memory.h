@@ -28,7 +28,7 @@ class PackedMemory {
   std::mutex mutex_;
   size_t given_ = 0;  // can be more than expected: Winograd's filters are larger than those that they are made of
   Ref<Mapping> mapping_;
-  size_t used_ = 0, room_ = 0;  // of the mapping
+  size_t used_ = 0;  // of the mapping
 };
 
 // From the active call's packed memory if it has one, else lasting storage.

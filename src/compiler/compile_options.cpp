@@ -11,6 +11,12 @@ CompileBudget::CompileBudget(LoadBudget& budget, size_t constantBytes)
   load.addWorkFor(constantBytes);
 }
 
+bool CompileBudget::tryTakeFolded(size_t bytes) {
+  if (bytes > folded) return false;
+  folded -= bytes;
+  return true;
+}
+
 bool CompileOptions::isDisabled(std::string_view pass) const {
   return std::find(disabledPasses.begin(), disabledPasses.end(), pass) != disabledPasses.end();
 }

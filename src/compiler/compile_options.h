@@ -17,6 +17,7 @@ namespace max {
 // Remaining budget of a compilation, so that a small file cannot create large tensors.
 struct CompileBudget {
   CompileBudget(LoadBudget& budget, size_t constantBytes);  // of the graph before
+  bool tryTakeFolded(size_t bytes);                         // false = there are fewer left
   LoadBudget& load;
   size_t folded;
   size_t packed;

@@ -66,12 +66,8 @@ bool makeZeros(Rewriter& rewriter, Node& node) {
     const auto bytes = dequantized(node.input(side));
     if (!bytes || bytes->scaleNumber() > kMostScale || !isZero(rewriter, node.input(1 - side))) continue;
     const auto size = static_cast<size_t>(shape->count()) * sizeof(float);
-    size_t& budget = rewriter.options().budget->folded;
-    if (size > budget) return false;
-    budget -= size;
-    Ref<Tensor> zeros = Tensor::allocate(DType::Float32, *shape);
-    std::memset(zeros->mutableData(), 0, size);
-    return rewriter.replace(&node, rewriter.constant(std::move(zeros)));
+    if (!rewriter.options().budget->tryTakeFolded(size)) return false;
+    return rewriter.replace(&node, rewriter.constant(Tensor::allocate(DType::Float32, *shape, true)));
   }
   return false;
 }

@@ -227,9 +227,7 @@ Value* sumOfConvs(Rewriter& rewriter, const Node& node, const Node& conv, const 
   if (shape[0] != shapeOfOther[0] || shape[1] != shapeOfOther[1]) return nullptr;
   if (readers::readGroups(conv.attributes) != readers::readGroups(other.attributes)) return nullptr;
   const std::vector<int64_t> taps = tapsWithin(windowsOf(conv), windowsOf(other));
-  size_t& budget = rewriter.options().budget->folded;
-  if (taps.empty() || wide.bytes() > budget) return nullptr;
-  budget -= wide.bytes();
+  if (taps.empty() || !rewriter.options().budget->tryTakeFolded(wide.bytes())) return nullptr;
   Ref<Tensor> sum = Tensor::allocate(DType::Float32, shape);
   auto* to = static_cast<float*>(sum->mutableData());
   wide.copyTo(to);

@@ -165,9 +165,7 @@ bool splitTransposedConv(Rewriter& rewriter, Node& quantize) {
   if (!places.isPossible()) return false;
   const int64_t phases = productOf<strideOf>(axes), width = productOf<widthOf>(axes);
   const auto bytes = static_cast<size_t>(phases * width * w.values->shape()[0] * w.filters);
-  size_t& budget = rewriter.options().budget->folded;
-  if (bytes > budget) return false;
-  budget -= bytes;
+  if (!rewriter.options().budget->tryTakeFolded(bytes)) return false;
   w.values = phasedFilters(*w.values, *w.zero->constant, axes);
   w.scale = repeatedParameter(rewriter, w.scale, phases);
   w.zero = repeatedParameter(rewriter, w.zero, phases);

@@ -41,19 +41,38 @@ HWY_INLINE V spread(V x) {
   return hn::TableLookupLanes(x, hn::SetTableIndices(D(), lanes));
 }
 
-template <int kGroup, int kChannel, int kCount>
-HWY_INLINE void addChannel(const float* x, int64_t step, const float* weights, V (&sum)[kCount]) {
-  const D d;
-  const V weight = hn::LoadU(d, weights + kChannel * kLanes);
-  MAX_UNROLL for (int p = 0; p < kCount; ++p) {
-    const V value = spread<kGroup, kChannel>(hn::LoadU(d, x + p * step));
-    sum[p] = hn::MulAdd(value, weight, sum[p]);
+// Adds a tap of kCount pixels: of groups that share a vector,
+template <int kGroup>
+struct FewChannels {
+  template <int kChannel = 0, int kCount>
+  HWY_INLINE void operator()(const float* x, int64_t step, const float*& weights, V (&sum)[kCount]) const {
+    const D d;
+    const V weight = hn::LoadU(d, weights);
+    weights += kLanes;
+    MAX_UNROLL for (int p = 0; p < kCount; ++p) {
+      const V value = spread<kGroup, kChannel>(hn::LoadU(d, x + p * step));
+      sum[p] = hn::MulAdd(value, weight, sum[p]);
+    }
+    if constexpr (kChannel + 1 < kGroup) operator()<kChannel + 1>(x, step, weights, sum);
   }
-  if constexpr (kChannel + 1 < kGroup) addChannel<kGroup, kChannel + 1>(x, step, weights, sum);
-}
+};
 
-template <int kGroup, int kCount>
-HWY_INLINE void tile(const GroupedRow& row, int64_t pixel) {
+// or of one group, each of whose channels is spread to all lanes.
+struct OneGroup {
+  int64_t channels;
+
+  template <int kCount>
+  HWY_INLINE void operator()(const float* x, int64_t step, const float*& weights, V (&sum)[kCount]) const {
+    const D d;
+    for (int64_t c = 0; c < channels; ++c, weights += kLanes) {
+      const V weight = hn::LoadU(d, weights);
+      MAX_UNROLL for (int p = 0; p < kCount; ++p) sum[p] = hn::MulAdd(hn::Set(d, x[c + p * step]), weight, sum[p]);
+    }
+  }
+};
+
+template <int kCount, class AddTap>
+HWY_INLINE void tile(const GroupedRow& row, AddTap addTap, int64_t pixel) {
   const D d;
   V sum[kCount];
   const V bias = row.bias ? hn::LoadU(d, row.bias) : hn::Zero(d);
@@ -61,8 +80,7 @@ HWY_INLINE void tile(const GroupedRow& row, int64_t pixel) {
   const int64_t step = row.stride * row.step;
   for (int64_t r = 0; r < row.rows; ++r) {
     const float *x = row.x[r] + pixel * step, *weights = row.weights[r];
-    for (int64_t tap = 0; tap < row.rowTaps; ++tap, x += row.step, weights += kGroup * kLanes)
-      addChannel<kGroup, 0>(x, step, weights, sum);
+    for (int64_t tap = 0; tap < row.rowTaps; ++tap, x += row.step) addTap(x, step, weights, sum);
   }
   const V low = hn::Set(d, row.low), high = hn::Set(d, row.high);
   float* out = row.out + pixel * row.filters;
@@ -70,12 +88,15 @@ HWY_INLINE void tile(const GroupedRow& row, int64_t pixel) {
 }
 
 // The last tile overlaps the one before it.
+template <int kCount, class AddTap>
+void runTiles(const GroupedRow& row, AddTap addTap) {
+  for (int64_t pixel = 0; pixel < row.pixels; pixel += kCount)
+    tile<kCount>(row, addTap, std::min(pixel, row.pixels - kCount));
+}
+
 template <int kGroup>
 void runPixels(const GroupedRow& row) {
-  int64_t pixel = 0;
-  for (; pixel + kPixels <= row.pixels; pixel += kPixels) tile<kGroup, kPixels>(row, pixel);
-  if (pixel < row.pixels && row.pixels >= kPixels) return tile<kGroup, kPixels>(row, row.pixels - kPixels);
-  for (; pixel < row.pixels; ++pixel) tile<kGroup, 1>(row, pixel);
+  row.pixels >= kPixels ? runTiles<kPixels>(row, FewChannels<kGroup>()) : runTiles<1>(row, FewChannels<kGroup>());
 }
 
 void run(const GroupedRow& row, int64_t groupChannels) {
@@ -84,37 +105,10 @@ void run(const GroupedRow& row, int64_t groupChannels) {
   if constexpr (kLanes > 8) runPixels<8>(row);
 }
 
-// Of a group that has a vector of filters: each of its channels is spread to all lanes.
-template <int kCount>
-HWY_INLINE void oneGroupTile(const GroupedRow& row, int64_t channels, int64_t pixel) {
-  const D d;
-  V sum[kCount];
-  const V bias = row.bias ? hn::LoadU(d, row.bias) : hn::Zero(d);
-  MAX_UNROLL for (int p = 0; p < kCount; ++p) sum[p] = bias;
-  const int64_t step = row.stride * row.step;
-  for (int64_t r = 0; r < row.rows; ++r) {
-    const float *x = row.x[r] + pixel * step, *weights = row.weights[r];
-    for (int64_t tap = 0; tap < row.rowTaps; ++tap, x += row.step)
-      for (int64_t c = 0; c < channels; ++c, weights += kLanes) {
-        const V weight = hn::LoadU(d, weights);
-        MAX_UNROLL for (int p = 0; p < kCount; ++p) sum[p] = hn::MulAdd(hn::Set(d, x[c + p * step]), weight, sum[p]);
-      }
-  }
-  const V low = hn::Set(d, row.low), high = hn::Set(d, row.high);
-  float* out = row.out + pixel * row.filters;
-  MAX_UNROLL for (int p = 0; p < kCount; ++p) hn::StoreU(hn::Min(high, hn::Max(low, sum[p])), d, out + p * row.filters);
-}
-
-// The last tile overlaps the one before it.
-template <int kCount>
-void runOneGroupTiles(const GroupedRow& row, int64_t channels) {
-  for (int64_t pixel = 0; pixel < row.pixels; pixel += kCount)
-    oneGroupTile<kCount>(row, channels, std::min(pixel, row.pixels - kCount));
-}
-
 void runOneGroup(const GroupedRow& row, int64_t channels) {
-  if (row.pixels >= kPixels) return runOneGroupTiles<kPixels>(row, channels);
-  row.pixels >= kPixels / 2 ? runOneGroupTiles<kPixels / 2>(row, channels) : runOneGroupTiles<1>(row, channels);
+  const OneGroup group{channels};
+  if (row.pixels >= kPixels) return runTiles<kPixels>(row, group);
+  row.pixels >= kPixels / 2 ? runTiles<kPixels / 2>(row, group) : runTiles<1>(row, group);
 }
 
 #else

@@ -112,8 +112,10 @@ void runVectors(const StemRow& row, T* out) {
 
 template <class T>
 void runBlock(const StemRow& row, T* out) {
-  if (row.filters > kLanes) return runVectors<D, kVectors>(row, out);
-  row.filters <= kHalf ? runVectors<Half, 1>(row, out) : runVectors<D, 1>(row, out);
+  if constexpr (kHalf < kLanes) {
+    if (row.filters <= kHalf) return runVectors<Half, 1>(row, out);
+  }
+  row.filters > kLanes ? runVectors<D, kVectors>(row, out) : runVectors<D, 1>(row, out);
 }
 
 // Filters times pixels of a tile of planes: sums in registers, beside a filter and pixels.
@@ -147,8 +149,13 @@ void storePixels(const StemRow& row, const float* sums, int64_t pixel, int64_t c
   }
 }
 
+// Of vectors of pixels and a filter.
+struct ProductOfFloats {
+  static HWY_INLINE V add(V sum, V pixels, V weight) { return hn::MulAdd(pixels, weight, sum); }
+};
+
 // `count` pixels, at least one of each vector.
-template <int kFilters, int kCount>
+template <class Product, int kFilters, int kCount>
 HWY_INLINE void planeTile(const StemRow& row, int64_t pixel, int64_t count) {
   const D d;
   V sum[kFilters][kCount];
@@ -164,7 +171,7 @@ HWY_INLINE void planeTile(const StemRow& row, int64_t pixel, int64_t count) {
       MAX_UNROLL for (int v = 0; v < kCount; ++v) values[v] = hn::LoadU(d, from + v * kLanes);
       MAX_UNROLL for (int f = 0; f < kFilters; ++f) {
         const V weight = hn::Set(d, weights[f]);
-        MAX_UNROLL for (int v = 0; v < kCount; ++v) sum[f][v] = hn::MulAdd(values[v], weight, sum[f][v]);
+        MAX_UNROLL for (int v = 0; v < kCount; ++v) sum[f][v] = Product::add(sum[f][v], values[v], weight);
       }
     }
   }
@@ -179,9 +186,9 @@ template <int kFilters>
 void runPlanePixels(const StemRow& row) {
   constexpr int kCount = kPlaneVectors<kFilters>, kTile = kCount * kLanes;
   int64_t pixel = 0;
-  for (; pixel + kTile <= row.pixels; pixel += kTile) planeTile<kFilters, kCount>(row, pixel, kTile);
+  for (; pixel + kTile <= row.pixels; pixel += kTile) planeTile<ProductOfFloats, kFilters, kCount>(row, pixel, kTile);
   for (; pixel < row.pixels; pixel += kLanes)
-    planeTile<kFilters, 1>(row, pixel, std::min<int64_t>(kLanes, row.pixels - pixel));
+    planeTile<ProductOfFloats, kFilters, 1>(row, pixel, std::min<int64_t>(kLanes, row.pixels - pixel));
 }
 
 void runPlanes(const StemRow& row) {
