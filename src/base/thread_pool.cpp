@@ -22,7 +22,7 @@ namespace max {
 namespace {
 
 constexpr int kSlots = 64;  // loops that can get help at the same time; further ones run in their callers alone
-constexpr auto kSpinTime = std::chrono::microseconds(50);
+constexpr auto kSpinTime = std::chrono::microseconds(100);  // longer than the host takes to run a halted processor
 constexpr size_t kStackBytes = 1 << 20;
 
 // Spins until done() or the end of the spin time. Returns done().

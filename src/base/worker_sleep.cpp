@@ -40,6 +40,7 @@ bool WorkerSleep::wake(int64_t now) noexcept {
   uint32_t state = state_.load(std::memory_order_seq_cst);
   if (state == kAsleep && state_.compare_exchange_strong(state, kCalled)) {
     called_.store(now, std::memory_order_relaxed);
+    caller_.store(sched_getcpu(), std::memory_order_relaxed);
     futexWake(state_, 1);
     return true;
   }
@@ -50,6 +51,10 @@ bool WorkerSleep::wake(int64_t now) noexcept {
   state_.store(isMoved ? kMoved : kStayed, std::memory_order_release);
   futexWake(state_, 1);
   return false;
+}
+
+bool WorkerSleep::isInPlaceOfWaker() const noexcept {
+  return processorsToMoveAmong() > 1 && caller_.load(std::memory_order_relaxed) == sched_getcpu();
 }
 
 // Only a thread that may run everywhere, whose freedom can be given back whole: the kernel remembers what was asked

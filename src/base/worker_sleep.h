@@ -2,9 +2,9 @@
 // How a thread of the pool sleeps, and gets to another processor than its waker's.
 //
 // The kernel of a virtual machine takes a processor that has been idle for a while for one that its host does not run,
-// and puts a woken thread behind its waker, on the same processor, until the next tick. There, a thread that was woken
-// and still does not run is forbidden the processor of whoever notices, if it may run on every processor; it takes the
-// ban off itself.
+// and puts a woken thread on its waker's, behind it until the next tick or in its place. There, a thread that was woken
+// and still does not run is forbidden the processor of whoever notices, and one that runs in its waker's place forbids
+// itself that, if it may run on every processor; it takes the ban off itself.
 #pragma once
 
 #include <sys/types.h>
@@ -33,7 +33,7 @@ class WorkerSleep {
     while (!isOver(state = state_.load(std::memory_order_acquire)))
       if (state != kCalled) futexWait(state_, state);
     state_.store(kAwake, std::memory_order_relaxed);
-    if (state == kMoved) returnEverywhere();
+    if (state == kMoved || (state == kCalled && isInPlaceOfWaker() && leaveThisProcessor())) returnEverywhere();
   }
 
   // Wakes the thread if it sleeps, moves it if it was woken and is late. Whether it was woken by this or just before,
@@ -51,6 +51,8 @@ class WorkerSleep {
     return state >= kStayed || (state == kCalled && state_.compare_exchange_strong(state, kAwake));
   }
 
+  // After kCalled, in the thread that slept.
+  bool isInPlaceOfWaker() const noexcept;
   // Forbids the thread this processor, until it returns; false if it is not moved.
   bool leaveThisProcessor() noexcept;
   static void returnEverywhere() noexcept;
@@ -58,6 +60,7 @@ class WorkerSleep {
   std::atomic<uint32_t> state_{kAwake};
   pid_t thread_ = 0;
   std::atomic<int64_t> called_{0};  // when
+  std::atomic<int> caller_{-1};     // the processor of whoever called
 };
 
 }  // namespace max

@@ -55,22 +55,18 @@ class Sleeper {
             sleeps_ = true;
             return false;
           });
-          hasRun_ = true;
           processor = sched_getcpu();
           allowed = allowedProcessors();
         }) {}
 
-  // The waker goes on working, so that a thread behind it does not run, unless the kernel lets it go first. Whether it
-  // was late.
-  bool wake() {
+  // The waker goes on working, so that a thread behind it does not run, unless the kernel lets it go first.
+  void wake() {
     while (!sleeps_) std::this_thread::yield();
     std::this_thread::sleep_for(milliseconds(20));
     EXPECT_TRUE(sleep_.wake(steadyNanoseconds()));
     for (int64_t end = steadyNanoseconds() + 2 * WorkerSleep::kLate; steadyNanoseconds() < end;) continue;
-    const bool isLate = !hasRun_;
     sleep_.wake(steadyNanoseconds());
     thread_.join();
-    return isLate;
   }
 
   int processor = -1;
@@ -78,7 +74,7 @@ class Sleeper {
 
  private:
   WorkerSleep sleep_;
-  std::atomic<bool> sleeps_{false}, hasRun_{false};
+  std::atomic<bool> sleeps_{false};
   std::thread thread_;
 };
 
@@ -90,16 +86,14 @@ constexpr char kNotMoved[] = "no virtual machine, a filter of system calls, or n
 TEST(WorkerSleep, WakesOnAnotherProcessorThanItsWakers) {
   const OnOneProcessor here;
   if (!areMoved(here.before())) GTEST_SKIP() << kNotMoved;
-  int late = 0, moved = 0;
+  int moved = 0;
   for (int round = 0; round < kRounds; ++round) {
     Sleeper sleeper(here.before());
-    const bool isLate = sleeper.wake();
-    late += isLate ? 1 : 0;
-    moved += isLate && sleeper.processor != here.processor() ? 1 : 0;
+    sleeper.wake();
+    moved += sleeper.processor != here.processor() ? 1 : 0;
     EXPECT_TRUE(CPU_EQUAL(&sleeper.allowed, &here.before()));
   }
-  if (late == 0) GTEST_SKIP() << "the kernel lets woken threads run at once";
-  EXPECT_GE(moved, (late + 1) / 2);
+  EXPECT_GE(moved, kRounds / 2);
 }
 
 TEST(WorkerSleep, WakesOnItsOnlyProcessor) {
@@ -143,16 +137,17 @@ TEST(WorkerSleep, ManyWakeOneThread) {
 }
 
 // Whether the lanes of the loops that follow a pause, in which the pool's worker falls asleep, all run on one
-// processor.
+// processor. There are more loops where the host takes its time to run the other one, which is not the kernel's choice.
 bool lanesShareAProcessor() {
   constexpr int64_t kEach = 3 * WorkerSleep::kLate;
+  constexpr int kLoops = 4, kMostLoops = 50;
   std::this_thread::sleep_for(milliseconds(20));
   std::atomic<int> other{-1};
   const auto spin = [&](int64_t, int64_t, int lane) {
     if (lane == 1) other = sched_getcpu();
     for (int64_t end = steadyNanoseconds() + kEach; steadyNanoseconds() < end;) continue;
   };
-  for (int loop = 0; loop < 4; ++loop) parallelFor(2, 2, 1, spin);
+  for (int loop = 0; loop < kLoops || (other < 0 && loop < kMostLoops); ++loop) parallelFor(2, 2, 1, spin);
   return other < 0 || other == sched_getcpu();
 }
 
