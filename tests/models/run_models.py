@@ -29,9 +29,11 @@ def problem_of(path):
     rule = compare.RULES[facts["rule"]]
     try:
         model = library.Model(path)
-        for number, (inputs, expected) in enumerate(sets):
-            if problem := compare.problem_of(model.run(inputs), expected, rule):
-                return f"set {number}: {problem}"
+        for number, (inputs, *expected) in enumerate(sets):
+            outputs = model.run(inputs)
+            problems = [compare.problem_of(outputs, right, rule) for right in expected]
+            if all(problems):
+                return f"set {number}: {problems[0]}"
     except library.Failure as failure:
         return f"refused: {failure}"
     return ""

@@ -34,9 +34,9 @@ class Writer:
 
 
 def save(path, sets, **facts):
-    """`sets`: pairs of lists of inputs and outputs; `facts`: what else belongs to the model."""
+    """`sets`: lists of inputs and of outputs, of which any may come out; `facts`: what else belongs to the model."""
     writer = Writer()
-    tree = {**facts, "sets": [[writer.node(inputs), writer.node(outputs)] for inputs, outputs in sets]}
+    tree = {**facts, "sets": [[writer.node(side) for side in group] for group in sets]}
     np.savez_compressed(path, tree=np.frombuffer(json.dumps(tree).encode(), np.uint8), **writer.arrays)
 
 
@@ -61,5 +61,5 @@ def load(path):
     """(sets, facts)"""
     with np.load(path) as arrays:
         tree = json.loads(arrays["tree"].tobytes())
-        sets = [tuple(read(side, arrays) for side in pair) for pair in tree.pop("sets")]
+        sets = [tuple(read(side, arrays) for side in group) for group in tree.pop("sets")]
     return sets, tree
