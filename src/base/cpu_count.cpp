@@ -64,12 +64,16 @@ int quotaVersion2(std::string group) {
 
 int quotaVersion1(const std::string& group) {
   int limit = INT32_MAX;
-  for (const char* root : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"})
-    for (const std::string& folder : {root + group, std::string(root)}) {
-      const double quota = atof(readSmallTextFile((folder + "/cpu.cfs_quota_us").c_str()).c_str());
-      const double period = atof(readSmallTextFile((folder + "/cpu.cfs_period_us").c_str()).c_str());
-      limit = std::min(limit, processors(quota, period));
-    }
+  const auto apply = [&](const std::string& folder) {
+    const double quota = atof(readSmallTextFile((folder + "/cpu.cfs_quota_us").c_str()).c_str());
+    if (!(quota > 0)) return;
+    const double period = atof(readSmallTextFile((folder + "/cpu.cfs_period_us").c_str()).c_str());
+    limit = std::min(limit, processors(quota, period));
+  };
+  for (const char* root : {"/sys/fs/cgroup/cpu", "/sys/fs/cgroup/cpu,cpuacct"}) {
+    apply(root);
+    if (!group.empty()) apply(root + group);
+  }
   return limit;
 }
 

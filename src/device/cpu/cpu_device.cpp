@@ -2,6 +2,7 @@
 #include "device/cpu/cpu_device.h"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "base/fork.h"
@@ -54,11 +55,19 @@ void setField(MaxDeviceStats& stats, MaxDeviceStatsMask field, uint64_t MaxDevic
 
 CpuDevice::CpuDevice(uint64_t memoryLimit)
     : MaxDevice("cpu", "cpu", 0, true),
-      name_(processorName()),
       account_(makeRef<MemoryAccount>("Out of memory on cpu:0", memoryLimit)),
       defaultStream_(*this) {}
 
-CpuDevice::~CpuDevice() = default;
+CpuDevice::~CpuDevice() { delete name_.load(std::memory_order_relaxed); }
+
+// Without a lock, which a forked child might find taken.
+const char* CpuDevice::name() const {
+  const std::string* known = name_.load(std::memory_order_acquire);
+  if (known) return known->c_str();
+  auto read = std::make_unique<const std::string>(processorName());
+  if (!name_.compare_exchange_strong(known, read.get(), std::memory_order_acq_rel)) return known->c_str();
+  return read.release()->c_str();
+}
 
 void CpuDevice::dispose() noexcept {
   {

@@ -2,7 +2,9 @@
 // The host as a device.
 #pragma once
 
+#include <atomic>
 #include <map>
+#include <string>
 #include <vector>
 
 #include "device/cpu/cpu_memory.h"
@@ -16,7 +18,7 @@ class CpuDevice final : public MaxDevice {
   explicit CpuDevice(uint64_t memoryLimit);
   ~CpuDevice() override;
 
-  const char* name() const override { return name_.c_str(); }
+  const char* name() const override;
   const char* architectureName() const override;
   bool isCompatible() const override { return true; }
   bool canAccess(const MaxDevice& peer) const override { return peer.isHost(); }
@@ -45,7 +47,7 @@ class CpuDevice final : public MaxDevice {
   void dispose() noexcept override;
 
  private:
-  std::string name_;
+  mutable std::atomic<const std::string*> name_{nullptr};  // read from the system when it is asked for
   Ref<MemoryAccount> account_;
   CpuInlineStream defaultStream_;
   // Both guarded by processMutex.
