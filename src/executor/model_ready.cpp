@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the first call needs, made with the load where the shapes of inputs are known.
 #include <algorithm>
+#include <unordered_map>
 
 #include "base/active_call.h"
 #include "base/load_budget.h"
@@ -25,6 +26,31 @@ ActiveCall modestCall() {
   return call;
 }
 
+// Whether as many indices as these find most of a table: the kernel maps some pages around each.
+bool readMost(int64_t indices, size_t tableBytes) {
+  constexpr uint64_t kAtOnce = uint64_t{64} << 10;
+  return static_cast<uint64_t>(indices) >= tableBytes / 2 / kAtOnce;
+}
+
+// Tables that stay in the model's file, such as embeddings, of which one call reads most: finding their pages one after
+// the other takes longer than what is computed with them.
+void readTables(const Plan& plan) {
+  size_t left = size_t{128} << 20;
+  std::unordered_map<const void*, const Tensor*> tables;
+  for (const auto& constant : plan.constants)
+    if (constant->storage() && constant->storage()->file()) tables.emplace(constant->data(), constant.get());
+  for (const Step& step : plan.steps) {
+    if (tables.empty() || !step.node || step.node->op() != "Gather") continue;
+    const auto found = tables.find(plan.table[step.inputs].constant);
+    if (found == tables.end()) continue;
+    const size_t bytes = found->second->bytes();
+    if (bytes > left || !readMost(plan.shapeOf(step.inputs + 1).count(), bytes)) continue;
+    populateForReading(found->first, bytes);
+    left -= bytes;
+    tables.erase(found);
+  }
+}
+
 }  // namespace
 
 }  // namespace max
@@ -38,6 +64,7 @@ void MaxModel::makeReady() const {
   const max::ActiveCallScope scope(&call);
   try {
     const max::Ref<const max::Plan> plan = program_.makeReady(arguments, most);
+    if (plan && onHost_) max::readTables(*plan);
     if (plan && onHost_) makeOutputsReady(*plan, most - plan->arenaBytes);
   } catch (const max::Error& error) {
     if (max::isStop(error.status())) throw;

@@ -536,6 +536,14 @@ def peak_of_failure(path):
     print(w.memory("VmHWM") - before)
 
 
+@child
+def file_pages_of_load(path):
+    before = w.memory("RssFile")
+    model = FileModel(path)
+    print(w.memory("RssFile") - before)
+    del model
+
+
 class Memory(WeightsTest):
     @classmethod
     def setUpClass(cls):
@@ -569,6 +577,21 @@ class Memory(WeightsTest):
         self.write("new.bin", data).replace(self.folder / "big.bin")
         self.assertFalse(FileModel(path).run(INPUTS)[0].any())
         np.testing.assert_array_equal(first.run(INPUTS)[0], before)
+
+    def test_tables_are_read_where_a_call_reads_most(self):
+        table = self.floats(24, 1 << 18)  # 24 MB
+
+        def pages(indices):
+            nodes = [helper.make_node("Cast", ["x"], ["i"], to=onnx.TensorProto.INT64),
+                     helper.make_node("Gather", ["table", "i"], ["rows"]), helper.make_node("ReduceSum", ["rows"], ["y"]),
+                     helper.make_node("MatMul", ["z", "packed"], ["product"])]
+            inputs, outputs = [("x", [indices]), ("z", [200, 24])], [("y", None), ("product", None)]
+            path = self.write("table.onnx", model_of(nodes, inputs, outputs, {"table": table, "packed": table}))
+            return self.in_child(file_pages_of_load, path)
+        if sys.platform == "linux" and tuple(map(int, os.uname().release.split(".")[:2])) >= (5, 14):
+            self.assertGreater(pages(200), 20)
+        self.assertLess(pages(200), 40)  # packed weights are not read again
+        self.assertLess(pages(2), 12)
 
     def test_threads_that_load_the_same_file(self):
         expected, wrong = FileModel(self.path).run(INPUTS), []
