@@ -13,6 +13,7 @@
 #include "base/align.h"
 #include "base/checked.h"
 #include "base/fork.h"
+#include "base/pages.h"
 
 namespace max {
 
@@ -88,7 +89,8 @@ std::span<const std::byte> MappedFile::bytes(size_t offset, size_t count) const 
 }
 
 Ref<Storage> readFile(const File& file) {
-  Ref<Storage> storage = allocateStorage(static_cast<size_t>(file.size()));
+  Ref<Storage> storage = allocateLastingStorage(static_cast<size_t>(file.size()));
+  populateForWriting(storage->data(), storage->size());
   file.read(storage->data(), storage->size(), 0);
   return storage;
 }

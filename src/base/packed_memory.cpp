@@ -11,14 +11,20 @@
 #include "base/checked.h"
 #include "base/forbid.h"
 #include "base/huge_pages.h"
+#include "base/pages.h"
 
 namespace max {
 
 namespace {
 
-constexpr size_t kFewBytes = kHugePage;
+constexpr size_t kFewBytes = kHugePage / 4 * 3;
 constexpr size_t kMostMapped = size_t{64} << 20;
 constexpr size_t kAlignment = 64;
+
+Ref<Storage> populated(Ref<Storage> block) {
+  populateForWriting(block->data(), block->size());
+  return block;
+}
 
 }  // namespace
 
@@ -67,7 +73,7 @@ Ref<Storage> PackedMemory::allocate(size_t bytes) {
   given_ += bytes;
   if (!mapping_ || bytes > mapping_->bytes() - used_) {
     const size_t needed = std::max(expected_, given_);
-    if (needed < kFewBytes) return allocateLastingStorage(bytes);
+    if (needed < kFewBytes) return populated(allocateLastingStorage(bytes));
     mapping_ = makeRef<Mapping>(alignUp(std::min(std::max(needed, 2 * bytes), kMostMapped), kHugePage));
     used_ = 0;
   }

@@ -45,4 +45,10 @@ void populateForWriting(void* data, size_t bytes, int lanes) {
   });
 }
 
+void populateForWriting(void* data, size_t bytes) noexcept {
+  constexpr size_t kFewest = 4 * kPage;
+  const auto first = reinterpret_cast<uintptr_t>(data);
+  if (bytes >= kFewest) populate(first, first + bytes, MADV_POPULATE_WRITE);
+}
+
 }  // namespace max

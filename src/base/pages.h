@@ -13,4 +13,7 @@ void populateForReading(const void* data, size_t bytes) noexcept;
 // Gives pages to memory that nobody uses meanwhile, on so many lanes.
 void populateForWriting(void* data, size_t bytes, int lanes);
 
+// On this thread, unless faults of so few bytes take no longer.
+void populateForWriting(void* data, size_t bytes) noexcept;
+
 }  // namespace max

@@ -12,13 +12,16 @@
 #include "base/error.h"
 #include "base/forbid.h"
 #include "base/huge_pages.h"
+#include "base/load_budget.h"
 #include "base/number_access.h"
+#include "base/pages.h"
 
 namespace max {
 
 namespace {
 
 constexpr size_t kAlignment = 64;
+constexpr size_t kFromSystem = size_t{1} << 17;  // a heap mostly asks the system for blocks of these bytes
 
 class HeapStorage final : public Storage {
  public:
@@ -27,6 +30,7 @@ class HeapStorage final : public Storage {
     data_ = std::aligned_alloc(kAlignment, rounded);
     if (!data_) throw std::bad_alloc();
     adviseHugePages(data_, bytes);
+    if (activeLoadBudget() && bytes >= kFromSystem && bytes < 2 * kHugePage) populateForWriting(data_, bytes);
     size_ = bytes;
     if (zeroed) std::memset(data_, 0, rounded);
     permitFirst(data_, bytes, rounded);
@@ -40,18 +44,24 @@ class HeapStorage final : public Storage {
 class AnonymousMapping final : public Storage {
  public:
   explicit AnonymousMapping(size_t bytes) : lease_(activeMemory(), bytes) {
-    data_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (data_ == MAP_FAILED) throw std::bad_alloc();
-    adviseHugePages(data_, bytes);
+    const size_t taken = inHugePages(bytes);
+    mapped_ = taken < kHugePage ? taken : checkedAdd(taken, kHugePage);
+    start_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (start_ == MAP_FAILED) throw std::bad_alloc();
+    data_ = start_;
+    if (taken >= kHugePage) data_ = reinterpret_cast<void*>(alignUp(reinterpret_cast<uintptr_t>(start_), kHugePage));
+    adviseHugePages(data_, taken);
     size_ = bytes;
   }
   ~AnonymousMapping() override {
     permit(data_, size_);  // the next mapping at this address is somebody else's
-    munmap(data_, size_);
+    munmap(start_, mapped_);
   }
 
  private:
   MemoryLease lease_;
+  size_t mapped_;  // of huge pages, with what comes before the first
+  void* start_;
 };
 
 }  // namespace

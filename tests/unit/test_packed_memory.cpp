@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "base/active_call.h"
+#include "base/align.h"
+#include "base/forbid.h"
 #include "base/huge_pages.h"
+#include "base/load_budget.h"
 #include "base/packed_memory.h"
+#include "base/pages.h"
 
 namespace max {
 namespace {
@@ -61,6 +67,46 @@ TEST(PackedMemory, ManyBytesLieInHugePagesWhetherExpectedOrNot) {
   EXPECT_EQ(addressOf(first) % kHugePage, 0u);
   EXPECT_EQ(addressOf(second), addressOf(first) + 3 * kHugePage);
   std::memset(second->data(), 1, second->size());
+}
+
+// Of the pages of memory, those that exist.
+size_t residentPages(const void* data, size_t bytes) {
+  constexpr uintptr_t kPage = 4096;
+  const uintptr_t first = alignUp(reinterpret_cast<uintptr_t>(data), kPage);
+  const size_t count = (reinterpret_cast<uintptr_t>(data) + bytes - first) / kPage;
+  std::vector<unsigned char> resident(count);
+  EXPECT_EQ(mincore(reinterpret_cast<void*>(first), count * kPage, resident.data()), 0);
+  return static_cast<size_t>(std::count_if(resident.begin(), resident.end(), [](unsigned char p) { return p & 1; }));
+}
+
+// Older kernels have the faults.
+bool canPopulate() {
+  const Ref<Storage> block = allocateLastingStorage(1 << 20);
+  populateForWriting(block->data(), block->size());
+  return residentPages(block->data(), block->size()) != 0;
+}
+
+TEST(PackedMemory, MostOfAHugePageTakesOne) {
+  PackedMemory memory(kHugePage / 4 * 3);
+  EXPECT_EQ(addressOf(memory.allocate(100)) % kHugePage, 0u);
+  EXPECT_EQ(addressOf(allocateLastingStorage(kHugePage / 4 * 3)) % kHugePage, 0u);
+  EXPECT_EQ(addressOf(allocateLastingStorage(kHugePage + 100)) % kHugePage, 0u);
+}
+
+TEST(PackedMemory, SmallBlocksHaveTheirPages) {
+  if (!canPopulate()) GTEST_SKIP() << "the kernel gives no pages before their use";
+  PackedMemory memory(100);
+  const Ref<Storage> block = memory.allocate(1 << 20);
+  EXPECT_GE(residentPages(block->data(), block->size()), 255u);
+}
+
+TEST(PackedMemory, WhatALoadMakesHasItsPages) {
+  if (kForbidsMemory || !canPopulate()) GTEST_SKIP() << "the heap is another one, or the kernel gives no pages";
+  const size_t bytes = (size_t{3} << 19) - 4096;
+  LoadBudget budget(1 << 20);
+  const LoadBudgetScope scope(&budget);
+  const Ref<Storage> block = allocateStorage(bytes);
+  EXPECT_GE(residentPages(block->data(), bytes), bytes / 4096 - 1);
 }
 
 TEST(PackedMemory, IsThatOfTheActiveCall) {

@@ -29,12 +29,10 @@ bool isNearLimit(const MemoryAccount* account, size_t bytes) {
   return account && account->limit() != 0 && bytes > account->limit() - std::min(account->used(), account->limit());
 }
 
-// What a block of these bytes takes: whole huge pages if they are three quarters full, since the kernel gives them four
-// times as fast as small ones. Near a limit each byte counts.
+// Near a limit each byte counts.
 size_t takenFor(size_t bytes, const MemoryAccount& account) {
-  const size_t whole = checkedAlignUp(bytes, kHugePage);
-  const bool nearlyFills = bytes / 3 >= whole / 4;
-  return nearlyFills && !isNearLimit(&account, 2 * whole) && !isNearLimit(activeMemory(), 2 * whole) ? whole : bytes;
+  const size_t whole = inHugePages(bytes);
+  return !isNearLimit(&account, 2 * whole) && !isNearLimit(activeMemory(), 2 * whole) ? whole : bytes;
 }
 
 class CpuBlock : public Storage {
