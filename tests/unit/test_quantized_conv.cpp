@@ -114,6 +114,23 @@ TEST(QuantizedConv, DepthwiseFewChannels) {
   });
 }
 
+// Two rows of the output at a time, three pixels of each for a part of a vector: rows and pixels that are left over,
+// with blocks of all widths, whose bytes have other ends than their type's where scales are tiny.
+TEST(QuantizedConv, DepthwisePairsOfRows) {
+  forEachTarget([] {
+    uint32_t seed = 1;
+    for (const int64_t channels : {12, 16, 32, 64, 112})
+      for (const int64_t height : {1, 2, 5})
+        for (const int64_t width : {1, 2, 3, 5, 6, 11, 13, 40})
+          for (const DType dtype : {DType::UInt8, DType::Int8}) {
+            expectReference({{2, height, width, channels}, {channels, 1, 3, 3}, channels, 1, 1, 1}, dtype, false,
+                            seed % 4 == 0, seed);
+            ++seed;
+          }
+    expectReference({{1, 7, 9, 64}, {64, 1, 3, 3}, 64, 1, 1, 0}, DType::UInt8, false, false, seed);
+  });
+}
+
 TEST(QuantizedConv, DepthwiseShapes) {
   forEachTarget([] {
     for (const Case& c :

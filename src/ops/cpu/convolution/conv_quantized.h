@@ -33,12 +33,17 @@ DepthwiseBytesFunction depthwiseBytesFunction();  // of cpuTarget()
 // 8-bit results of a run of output pixels, with weights of 8 bits, four taps at a time. Of pixel p, tap t is
 // columns[offsets[t] + p * pixelStep]. Where four columns, which lie one after the other then, serve several
 // neighbouring pixels, weights are [step][sharing][64][4], for one pixel after the other; else [step][64][4]. There are
-// as many for each block of channels.
+// as many for each block of channels. With `rows`, kernels are 3 x 3, and so many of two rows of the output exist,
+// which share four of the input: row i of column w, of the first pixel, is columns[offsets[i] + w]. Weights are
+// [column][row of the output][64][4] then, and columns of up to kPixels more pixels can be read.
 struct DepthwiseQuads {
+  static constexpr int kRows = 2, kColumns = 3, kPixels = 3;
   const uint8_t* const* columns;
   const int64_t* offsets;  // [steps][4]
   int64_t steps;
   int64_t sharing;  // 1, 2 or 4 pixels
+  int64_t rows;     // 0 = pixels of one row only
+  int64_t rowStep;  // from one row of the output to the next
   int64_t pixels, pixelStep;
   const int8_t* weights;
   int64_t channels;
