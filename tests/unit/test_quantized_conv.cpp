@@ -171,6 +171,27 @@ TEST(QuantizedConv, TilesOfRows) {
   });
 }
 
+// Of up to half a vector of filters, as all of them or as the last ones; odd and even numbers of words.
+TEST(QuantizedConv, HalfVectors) {
+  const auto check = [] {
+    uint32_t seed = 1;
+    for (const int64_t filters : {5, 7, 8, 72})
+      for (const int64_t channels : {4, 8, 12, 36})
+        for (const Added added : {Added::Nothing, Added::Residual, Added::Numbers})
+          for (const bool wide : {false, true}) {
+            const DType dtype = seed % 2 ? DType::UInt8 : DType::Int8;
+            expectReference({{1, 1, 5 + seed % 40, channels}, {filters, channels, 1, 1}}, dtype, wide, added, seed);
+            expectReference({{1, 2, 5, 16, channels}, {filters, channels, 3, 3, 3}, 1, 1, 1, 1}, dtype, wide, added,
+                            seed);
+            ++seed;
+          }
+    expectReference({{1, 9, 60, 3}, {8, 3, 3, 3}, 1, 1, 1, 1}, DType::UInt8, false, false, seed);
+    expectReference({{1, 9, 60, 1}, {7, 1, 5, 5}, 1, 2, 1, 2}, DType::Int8, false, false, seed);
+  };
+  forEachTarget(check);
+  withEmulatedTiles([&](const EmulatedTables&) { check(); });
+}
+
 // Tiles leave out taps that see nothing but the border: of whole frames, of rows, and of columns far away. Few frames
 // make few tiles of which each leaves out others.
 TEST(QuantizedConv, TapsOfTheBorder) {

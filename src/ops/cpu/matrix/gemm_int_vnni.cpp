@@ -308,18 +308,68 @@ MAX_VNNI __attribute__((always_inline)) inline void multiplyPiece(const uint8_t*
   }
 }
 
+// Where half a vector has all columns: chips that work on halves take half the time for one. Every second word is
+// added to sums of its own, since more products than rows are under way at once.
+constexpr int kNarrowLanes = kLanes / 2;
+template <int kRows>
+using NarrowSums = __m256i[2][kRows];
+
+template <int kRows, bool kIsFar, bool kIsSpread>
+MAX_VNNI __attribute__((always_inline)) inline void multiplyNarrow(const uint8_t* const* table, const int32_t* offsets,
+                                                                   int64_t words, const int32_t* b,
+                                                                   NarrowSums<kRows>& sums) {
+  const uint8_t* rows[kRows];
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) rows[i] = table[i];
+  const auto step = [&](int64_t k, int part) MAX_VNNI __attribute__((always_inline)) {
+    const int64_t at = kIsSpread ? offsets[k] : k;
+    if (kIsFar) __builtin_prefetch(b + kDistance<kRows>, 0, 3);
+    const __m256i columns = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(b));
+#pragma GCC unroll 16
+    for (int i = 0; i < kRows; ++i) {
+      int32_t word;
+      __builtin_memcpy(&word, rows[i] + 4 * at, 4);
+      sums[part][i] = addProducts(sums[part][i], _mm256_set1_epi32(word), columns);
+    }
+    b += kVectors * kLanes;
+  };
+  int64_t k = 0;
+  for (; k + 1 < words; k += 2) {
+    step(k, 0);
+    step(k + 1, 1);
+  }
+  if (k < words) step(k, 0);
+}
+
+// Adds the products of a tile. Returns the memory to prefetch next.
+template <int kRows, bool kIsFar>
+MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyNarrowTile(const IntegerTile& t,
+                                                                                 __m512i (&sum)[kRows][1]) {
+  NarrowSums<kRows> sums;
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) {
+    sums[0][i] = _mm512_castsi512_si256(sum[i][0]);
+    sums[1][i] = _mm256_setzero_si256();
+  }
+  const bool isSpread = kRows >= kTileRows && t.offsets;
+  if constexpr (kRows >= kTileRows) {
+    if (isSpread) multiplyNarrow<kRows, kIsFar, true>(t.rows, t.offsets, t.words, t.b, sums);
+  }
+  const int32_t *b = t.b, *ahead = t.ahead;
+  for (int64_t piece = isSpread ? t.pieces : 0; piece < t.pieces; ++piece, b += t.words * kVectors * kLanes) {
+    const uint8_t* const* rows = t.rows + piece * t.pieceStride;
+    if (rows[0]) multiplyNarrow<kRows, kIsFar, false>(rows, nullptr, t.words, b, sums);
+    for (int64_t k = 0; ahead && k < t.words; ++k, ahead += t.aheadStep) __builtin_prefetch(ahead, 0, 2);
+  }
+#pragma GCC unroll 16
+  for (int i = 0; i < kRows; ++i) sum[i][0] = _mm512_zextsi256_si512(_mm256_add_epi32(sums[0][i], sums[1][i]));
+  return ahead;
+}
+
 // The first kUsed vectors of the panel. Returns the memory to prefetch next.
 template <int kRows, int kUsed, bool kIsFar>
-MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const IntegerTile& t) {
-  __m512i sum[kRows][kUsed];
-#pragma GCC unroll 16
-  for (int j = 0; j < kUsed; ++j) {
-    const int32_t* bias = t.how ? t.how->bias : nullptr;
-    sum[0][j] = bias ? _mm512_loadu_si512(bias + j * kLanes) : _mm512_setzero_si512();
-#pragma GCC unroll 16
-    for (int i = 1; i < kRows; ++i) sum[i][j] = sum[0][j];
-  }
-  if (t.columnFactors && t.hasOneFactor) addToRows<kRows, kUsed>(t, sum);
+MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyWide(const IntegerTile& t,
+                                                                           __m512i (&sum)[kRows][kUsed]) {
   const int32_t* b = t.b;
   const int32_t* ahead = t.ahead ? t.ahead : b;
   const bool isSpread = kRows >= kTileRows && t.offsets;
@@ -332,6 +382,26 @@ MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const
     b += t.words * kVectors * kLanes;
     ahead += t.words * t.aheadStep;
   }
+  return ahead;
+}
+
+// Likewise, with what becomes of the sums.
+template <int kRows, int kUsed, bool kIsFar, bool kIsNarrow>
+MAX_VNNI __attribute__((always_inline)) inline const int32_t* multiplyTile(const IntegerTile& t) {
+  __m512i sum[kRows][kUsed];
+#pragma GCC unroll 16
+  for (int j = 0; j < kUsed; ++j) {
+    const int32_t* bias = t.how ? t.how->bias : nullptr;
+    sum[0][j] = bias ? _mm512_loadu_si512(bias + j * kLanes) : _mm512_setzero_si512();
+#pragma GCC unroll 16
+    for (int i = 1; i < kRows; ++i) sum[i][j] = sum[0][j];
+  }
+  if (t.columnFactors && t.hasOneFactor) addToRows<kRows, kUsed>(t, sum);
+  const int32_t* ahead;
+  if constexpr (kIsNarrow)
+    ahead = multiplyNarrowTile<kRows, kIsFar>(t, sum);
+  else
+    ahead = multiplyWide<kRows, kUsed, kIsFar>(t, sum);
   if (isPlain(t)) {
     t.how->low < 0 ? finishPlain<kRows, kUsed, true>(t, sum) : finishPlain<kRows, kUsed, false>(t, sum);
     return ahead;
@@ -479,9 +549,9 @@ inline bool areHalved(const IntegerTile& t) {
 }
 
 // As if `count` tiles were one. With kIsFar B may come from behind the second cache.
-template <int kRows, int kUsed, bool kIsFar>
+template <int kRows, int kUsed, bool kIsFar, bool kIsNarrow = false>
 MAX_VNNI void multiplyNext(IntegerTile& t, int64_t count = 1) {
-  const int32_t* ahead = multiplyTile<kRows, kUsed, kIsFar>(t);
+  const int32_t* ahead = multiplyTile<kRows, kUsed, kIsFar, kIsNarrow>(t);
   if (t.ahead) t.ahead = ahead;
   t.tiles -= count;
   t.advance(kRows);
@@ -491,6 +561,13 @@ template <int kRows, int kUsed>
 MAX_VNNI void tile(IntegerTile& t) {
   if constexpr (kRows == kTileRows && kUsed == kTallVectors) {
     while (t.tiles > 1 && !t.ahead) multiplyNext<kTallRows, kUsed, true>(t, 2);
+  }
+  if constexpr (kUsed == 1) {
+    if (t.columns <= kNarrowLanes) {
+      if (t.tiles > 0) multiplyNext<kRows, kUsed, true, true>(t);
+      while (t.tiles > 0) multiplyNext<kRows, kUsed, false, true>(t);
+      return;
+    }
   }
   if (t.tiles > 0) multiplyNext<kRows, kUsed, true>(t);
   while (t.tiles > 0) multiplyNext<kRows, kUsed, kRows != kTileRows>(t);

@@ -161,6 +161,7 @@ MAX_VNNI inline void storeFirst(__m512i bytes, int64_t count, uint8_t* out) {
   if (count >= 64) return _mm512_storeu_si512(out, bytes);
   if (count == 32) return _mm256_storeu_si256(reinterpret_cast<__m256i*>(out), _mm512_castsi512_si256(bytes));
   if (count == 16) return _mm_storeu_si128(reinterpret_cast<__m128i*>(out), _mm512_castsi512_si128(bytes));
+  if (count == 8) return _mm_storel_epi64(reinterpret_cast<__m128i*>(out), _mm512_castsi512_si128(bytes));
   _mm512_mask_storeu_epi8(out, (uint64_t{1} << count) - 1, bytes);
 }
 
