@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <limits>
 
+#include "ops/cpu/even_grain.h"
 #include "weights_harness.h"
 
 namespace max {
@@ -66,6 +67,16 @@ TEST(Attention, RunsHeadByHead) {
       compare({2, 24, random.integer(5, 30), random.integer(1, 60), 16, 24, 12}, random, target, i);
     }
   });
+}
+
+// Six heads of 25 tiles on two lanes: 17 chunks of nine would be 81 tiles and 69.
+TEST(Attention, LanesBeginWithEqualParts) {
+  EXPECT_EQ(evenGrain(150, 9, 2), 5);
+  EXPECT_EQ(evenGrain(96, 6, 2), 6);
+  EXPECT_EQ(evenGrain(7, 1, 2), 1);
+  EXPECT_EQ(evenGrain(0, 1, 2), 1);
+  for (int64_t tasks = 1; tasks < 200; ++tasks)
+    for (int lanes : {2, 3, 16}) EXPECT_GE(2 * evenGrain(tasks, 9, lanes), 9);
 }
 
 TEST(Attention, EmptySizes) {

@@ -11,6 +11,7 @@
 #include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/attention.h"
+#include "ops/cpu/even_grain.h"
 #include "ops/cpu/matrix/gemm.h"
 #include "ops/cpu/matrix/tiles.h"
 #include "ops/cpu/narrow.h"
@@ -223,15 +224,16 @@ void AttentionOp::runTiles(const OpContext& context, int lanes) const {
     const Lane lane = laneAt(context, index, held);
     for (int64_t head = begin; head < end; ++head) packHead(context, lane, head, packedAt(context, head));
   });
-  const int64_t grain = lanes == 1 ? tasks : std::max<int64_t>(1, std::min(tiles_, tasks / (lanes * 8)));
-  parallelFor(lanes, tasks, grain, [&](int64_t begin, int64_t end, int index) {
-    HeldTiles held;
-    const Lane lane = laneAt(context, index, held);
-    for (int64_t task = begin; task < end; ++task) {
-      const int64_t head = task / tiles_;
-      attendTile(context, lane, keysAndValues(context, kvHeadOf(head)), head, task % tiles_);
-    }
-  });
+  const int64_t grain = std::max<int64_t>(1, std::min(tiles_, tasks / (lanes * 8)));
+  parallelFor(lanes, tasks, lanes == 1 ? tasks : evenGrain(tasks, grain, lanes),
+              [&](int64_t begin, int64_t end, int index) {
+                HeldTiles held;
+                const Lane lane = laneAt(context, index, held);
+                for (int64_t task = begin; task < end; ++task) {
+                  const int64_t head = task / tiles_;
+                  attendTile(context, lane, keysAndValues(context, kvHeadOf(head)), head, task % tiles_);
+                }
+              });
 }
 
 void AttentionOp::attendTile(const OpContext& context, const Lane& lane, const KeysAndValues& of, int64_t head,
