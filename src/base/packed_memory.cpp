@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/packed_memory.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
-#include <new>
 
 #include "base/active_call.h"
 #include "base/align.h"
-#include "base/checked.h"
+#include "base/anonymous_pages.h"
 #include "base/forbid.h"
 #include "base/huge_pages.h"
 #include "base/pages.h"
@@ -28,27 +25,16 @@ Ref<Storage> populated(Ref<Storage> block) {
 
 }  // namespace
 
-// Pages that nobody has touched take no memory.
 class PackedMemory::Mapping : public RefCounted {
  public:
-  explicit Mapping(size_t bytes) : bytes_(bytes), mapped_(checkedAdd(bytes, kHugePage)) {
-    start_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start_ == MAP_FAILED) throw std::bad_alloc();
-    data_ = reinterpret_cast<std::byte*>(alignUp(reinterpret_cast<uintptr_t>(start_), kHugePage));
-    adviseHugePages(data_, bytes);
-    forbid(data_, bytes);
-  }
-  ~Mapping() override {
-    permit(start_, mapped_);  // the next mapping at this address is somebody else's
-    munmap(start_, mapped_);
-  }
+  // Whole huge pages.
+  explicit Mapping(size_t bytes) : pages_(bytes), bytes_(bytes) { forbid(data(), bytes); }
   size_t bytes() const { return bytes_; }
-  std::byte* data() const { return data_; }
+  std::byte* data() const { return pages_.data(); }
 
  private:
-  size_t bytes_, mapped_;  // of huge pages, with what comes before the first
-  void* start_;
-  std::byte* data_;
+  AnonymousPages pages_;
+  size_t bytes_;
 };
 
 class PackedMemory::Block final : public Storage {

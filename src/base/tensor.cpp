@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/tensor.h"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <new>
 
 #include "base/active_call.h"
+#include "base/anonymous_pages.h"
 #include "base/error.h"
 #include "base/forbid.h"
 #include "base/huge_pages.h"
@@ -43,25 +42,14 @@ class HeapStorage final : public Storage {
 
 class AnonymousMapping final : public Storage {
  public:
-  explicit AnonymousMapping(size_t bytes) : lease_(activeMemory(), bytes) {
-    const size_t taken = inHugePages(bytes);
-    mapped_ = taken < kHugePage ? taken : checkedAdd(taken, kHugePage);
-    start_ = mmap(nullptr, mapped_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (start_ == MAP_FAILED) throw std::bad_alloc();
-    data_ = start_;
-    if (taken >= kHugePage) data_ = reinterpret_cast<void*>(alignUp(reinterpret_cast<uintptr_t>(start_), kHugePage));
-    adviseHugePages(data_, taken);
+  explicit AnonymousMapping(size_t bytes) : lease_(activeMemory(), bytes), pages_(bytes) {
+    data_ = pages_.data();
     size_ = bytes;
-  }
-  ~AnonymousMapping() override {
-    permit(data_, size_);  // the next mapping at this address is somebody else's
-    munmap(start_, mapped_);
   }
 
  private:
   MemoryLease lease_;
-  size_t mapped_;  // of huge pages, with what comes before the first
-  void* start_;
+  AnonymousPages pages_;
 };
 
 }  // namespace

@@ -54,6 +54,27 @@ MAX_VNNI inline void addOther(const RequantizationVectors& how, int64_t place, _
       sums);
 }
 
+// Of a vector of at most 16 channels.
+inline __mmask16 existingChannels(const DepthwiseQuads& run) {
+  return static_cast<__mmask16>(run.channels >= 16 ? 0xffff : (1 << run.channels) - 1);
+}
+
+// Stores what becomes of the sums of `count` pixels, at least one, `stride` apart, the first at `to` of the image.
+template <int kWidth>
+MAX_VNNI __attribute__((always_inline)) inline void finishPixels(const DepthwiseQuads& run,
+                                                                 const RequantizationVectors& how, int64_t block,
+                                                                 int64_t to, int64_t count, int64_t stride,
+                                                                 __m512i (&sums)[4]) {
+  if (run.other) {
+    const uint8_t* from[64 / kWidth];
+    for (int i = 0; i < 64 / kWidth; ++i) from[i] = run.other + to + std::min<int64_t>(i, count - 1) * stride;
+    addOther(how, block * 64, load<kWidth>(from, existingChannels(run)), sums);
+  } else {
+    how.round<4>(sums, block * 64, sums);
+  }
+  store<kWidth>(how.packed(sums), count, std::min<int64_t>(kWidth, run.channels), stride, run.out + to);
+}
+
 // Bytes of the last kernel row that are prefetched: the others were read for the rows before.
 constexpr int64_t kAhead = 2048;
 
@@ -72,8 +93,7 @@ MAX_VNNI __attribute__((always_inline)) inline void interleave(const __m512i (&t
 template <int kWidth, int kEach, bool kFlips>
 MAX_VNNI void runBlock(const DepthwiseQuads& run, const RequantizationVectors& how, int64_t block, int64_t c) {
   constexpr int kParts = 64 / kWidth;
-  const int64_t channels = std::min<int64_t>(kWidth, run.channels);
-  const auto exists = static_cast<__mmask16>(channels >= 16 ? 0xffff : (1 << channels) - 1);
+  const __mmask16 exists = existingChannels(run);
   const __m512i flip = _mm512_set1_epi8(static_cast<char>(run.flip));
   const int8_t* allWeights = run.weights + block * run.steps * kEach * 256;
   const int32_t* bias = run.how->bias + block * 64;
@@ -115,19 +135,10 @@ MAX_VNNI void runBlock(const DepthwiseQuads& run, const RequantizationVectors& h
       }
     }
 #pragma GCC unroll 4
-    for (int each = 0; each < kEach; ++each) {
-      if (run.other) {
-        const uint8_t* from[kParts];
-        for (int i = 0; i < kParts; ++i)
-          from[i] = run.other + std::min(pixel + i * kEach + each, run.pixels - 1) * run.channels + c;
-        addOther(how, block * 64, load<kWidth>(from, exists), sums[each]);
-      } else {
-        how.round<4>(sums[each], block * 64, sums[each]);
-      }
-      const int64_t left = run.pixels - pixel - each;
-      store<kWidth>(how.packed(sums[each]), (left + kEach - 1) / kEach, channels, kEach * run.channels,
-                    run.out + (pixel + each) * run.channels + c);
-    }
+    for (int each = 0; each < kEach; ++each)
+      if (const int64_t left = run.pixels - pixel - each; left > 0)
+        finishPixels<kWidth>(run, how, block, (pixel + each) * run.channels + c, (left + kEach - 1) / kEach,
+                             kEach * run.channels, sums[each]);
   }
 }
 
@@ -148,7 +159,7 @@ class RowsTile {
  public:
   MAX_VNNI __attribute__((always_inline)) RowsTile(const DepthwiseQuads& run, int64_t block, int64_t c, int64_t pixel)
       : run_(run), block_(block), c_(c), pixel_(pixel) {
-    const auto exists = static_cast<__mmask16>(run.channels >= 16 ? 0xffff : (1 << run.channels) - 1);
+    const __mmask16 exists = existingChannels(run);
     const __m512i flip = _mm512_set1_epi8(static_cast<char>(run.flip));
     const uint8_t* const* columns[kParts];
     for (int i = 0; i < kParts; ++i) columns[i] = run.columns + std::min(pixel + i * kPixels, run.pixels - 1);
@@ -185,8 +196,8 @@ class RowsTile {
     }
     forEach([&](int p, int r) MAX_VNNI __attribute__((always_inline)) {
       const __m512i low = numbers[1][p][r], high = numbers[3][p][r];
-      store<kWidth>(kSigned ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high), kParts, channels(),
-                    kPixels * run_.channels, run_.out + at(p, r));
+      store<kWidth>(kSigned ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high), kParts,
+                    std::min<int64_t>(kWidth, run_.channels), kPixels * run_.channels, run_.out + at(p, r));
     });
   }
 
@@ -198,14 +209,14 @@ class RowsTile {
       for (int r = 0; r < run_.rows; ++r)
         if (const int64_t left = run_.pixels - pixel_ - p; left > 0) {
           __m512i numbers[4] = {sums[0][p][r], sums[1][p][r], sums[2][p][r], sums[3][p][r]};
-          finish(how, numbers, at(p, r), (left + kPixels - 1) / kPixels);
+          finishPixels<kWidth>(run_, how, block_, at(p, r), (left + kPixels - 1) / kPixels, kPixels * run_.channels,
+                               numbers);
         }
   }
 
  private:
   static constexpr int kParts = 64 / kWidth, kReadColumns = kPixels + kColumns - 1;
 
-  int64_t channels() const { return std::min<int64_t>(kWidth, run_.channels); }
   int64_t at(int p, int r) const { return r * run_.rowStep + (pixel_ + p) * run_.channels + c_; }
 
   template <class Body>
@@ -228,20 +239,6 @@ class RowsTile {
 #pragma GCC unroll 4
         for (int p = 0; p < kPixels; ++p) sums[p][r] = addProducts(sums[p][r], words_[p + w][quarter], taps);
       }
-  }
-
-  // Some parts of one vector of each quarter.
-  MAX_VNNI void finish(const RequantizationVectors& how, __m512i (&sums)[4], int64_t to, int64_t parts) const {
-    if (run_.other) {
-      const uint8_t* from[kParts];
-      for (int i = 0; i < kParts; ++i)
-        from[i] = run_.other + to + std::min<int64_t>(i, parts - 1) * kPixels * run_.channels;
-      const auto exists = static_cast<__mmask16>(run_.channels >= 16 ? 0xffff : (1 << run_.channels) - 1);
-      addOther(how, block_ * 64, load<kWidth>(from, exists), sums);
-    } else {
-      how.round<4>(sums, block_ * 64, sums);
-    }
-    store<kWidth>(how.packed(sums), parts, channels(), kPixels * run_.channels, run_.out + to);
   }
 
   const DepthwiseQuads& run_;
