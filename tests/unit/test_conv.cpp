@@ -430,6 +430,31 @@ TEST(Conv, DepthwiseFramesMatchReference) {
   });
 }
 
+// Images that no near cache holds are computed in strips: one, several, and several of a tile of many channels.
+TEST(Conv, DepthwiseStripsOfLargeImages) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(22);
+    const struct {
+      int64_t channels, height, width, kernel, stride;
+    } cases[] = {
+        {32, 96, 96, 3, 1}, {24, 21, 600, 3, 1}, {600, 15, 33, 3, 1}, {80, 27, 131, 5, 2}, {48, 33, 177, 3, 2}};
+    for (const auto& one : cases) {
+      const int64_t n = one.channels, pad = one.kernel / 2;
+      const ConvCase c{2,
+                       1,
+                       n,
+                       n,
+                       n,
+                       {one.height, one.width},
+                       {one.kernel, one.kernel},
+                       {one.stride, one.stride},
+                       {1, 1},
+                       {pad, pad, pad, pad}};
+      for (int i = 0; i < 4 && !testing::Test::HasFatalFailure(); ++i) compare(c, random, target, i);
+    }
+  });
+}
+
 // Results of eight images are stored past the caches, those of one are not.
 TEST(Conv, DepthwiseStreamsLargeResults) {
   forEachCpuTarget([&](CpuTarget target) {

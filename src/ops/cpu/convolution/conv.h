@@ -49,18 +49,18 @@ class ConvRows {
 };
 
 inline constexpr int64_t kDepthwiseRowsAtOnce = 2;  // of the output
-inline constexpr int64_t kDepthwiseRowsAhead = 4;   // of the input, which are prefetched
 
 // How a depthwise convolution computes some rows of output pixels.
 struct DepthwiseBand {
   // Rows of the input, of floats or with words of bfloat16; NULL = outside. A row of the output reads `kernelRows`, and
-  // the next one those that come `rowStride` later.
+  // the next one those that come `rowStride` later; those that two more would read are prefetched only.
   const void* const* x;
   int64_t rows, kernelRows, rowStride;
   const float* weights;  // per kernel row, `weightsStep` from each other: [kernel width][channels]; or words
   int64_t weightsStep;
-  int64_t channels, blockChannels;  // of a pixel, and those of them that are computed together
-  int64_t inStep, outStep;          // from one pixel to the next
+  int64_t channels;                    // of a pixel
+  int64_t stripPixels, blockChannels;  // which are computed downwards before the next ones
+  int64_t inStep, outStep;             // from one pixel to the next
   int64_t inWidth, outWidth;
   int64_t outRowStep;  // from one row of the output to the next
   int64_t kernelWidth, stride, dilation, before;
@@ -68,7 +68,7 @@ struct DepthwiseBand {
   const float* residual;  // NULL = none; the output's place in it
   float* out;
   uint16_t* narrow;  // the output as bfloat16 instead; NULL = floats
-  bool isFar;        // the input is in no near cache
+  bool isFar;        // the input is in no near cache, and the next rows are prefetched
   bool isStreamed;   // floats past the caches (ops/cpu/streamed.h)
   float low, high;   // limits of the results; infinities = none
 
@@ -143,7 +143,7 @@ class DepthwiseRows {
   int bandAxis_;       // 1: the rows of a band follow each other downwards; 0: from frame to frame
   int64_t rowStride_;  // of the input, from one row of a band to the next
   int64_t mostRows_;   // of a band
-  int64_t blockChannels_;
+  int64_t stripPixels_, blockChannels_;
   int64_t inStep_, outStep_;
 };
 

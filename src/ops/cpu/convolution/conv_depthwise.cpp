@@ -188,30 +188,23 @@ HWY_INLINE void anyVector(const DepthwiseBand& band, Place at, const AnyColumns<
   finish<kEdge, kFull>(band, sum, at, c, count);
 }
 
-// Rows of the input that a tile farther down reads as the first; after the last row, those of the next tiles' first.
+// Rows of the input that the tile below reads as the first. By then they are in the second cache; more would not fit
+// the first.
 template <class T, int kPixels>
 struct Ahead {
   const T* x[4];  // NULL = near, or outside of the image
   int64_t step;
-  Ahead(const DepthwiseBand& band, Place at, int64_t rows) : x{}, step(band.inStep) {
+  Ahead(const DepthwiseBand& band, Place at, int64_t tileRows) : x{}, step(band.inStep) {
     if (!band.isFar) return;
-    const int64_t all = (band.rows - 1) * band.rowStride + band.kernelRows;
+    const int64_t first = band.kernelRows + (tileRows - 1) * band.rowStride;
     const int64_t column = at.pixel * band.stride - band.before + band.kernelWidth - band.stride;
-    // Single rows of low kernels are computed in the order of memory (forTiles): the next row is next.
-    const int64_t down = rows <= band.rowStride && band.kernelRows < kTallRows ? 0 : kDepthwiseRowsAhead;
-    for (int64_t r = 0; r < std::min<int64_t>(rows, 4); ++r) {
-      int64_t index = at.h * band.rowStride + band.kernelRows + r + down, from = column;
-      if (index >= all) {
-        index -= all;
-        from += kPixels;
-      }
-      if (index < all && band.x[index]) x[r] = static_cast<const T*>(band.x[index]) + from * step;
-    }
+    for (int64_t r = 0; r < std::min<int64_t>(tileRows * band.rowStride, 4); ++r)
+      if (const T* row = band.row<T>(at.h, first + r)) x[r] = row + column * step;
   }
 
   HWY_INLINE void prefetch(int64_t c) const {
     for (const T* row : x)
-      if (row) MAX_UNROLL for (int i = 0; i < kPixels; ++i) __builtin_prefetch(row + i * step + c, 0, 3);
+      if (row) MAX_UNROLL for (int i = 0; i < kPixels; ++i) __builtin_prefetch(row + i * step + c, 0, 2);
   }
 };
 
@@ -219,7 +212,7 @@ struct Ahead {
 // take the way of the edges: another copy for them would be large.
 template <int kWidth, int kStride, int kRows, bool kEdge>
 void tile(const DepthwiseBand& band, Place at, int64_t first, int64_t last) {
-  const Ahead<float, kTilePixels<kWidth, kStride> * kStride> ahead(band, at, kRows * band.rowStride);
+  const Ahead<float, kTilePixels<kWidth, kStride> * kStride> ahead(band, at, kRows);
   int64_t c = first;
   for (; last >= kLanes && c < last; c += kLanes) {
     c = std::min(c, last - kLanes);
@@ -288,12 +281,14 @@ void runAny(const DepthwiseBand& band) {
 
 // Calls tile.run<rows>(band, at, isEdge, first, last) for all tiles of a band. They follow each other downwards, kRows
 // at once, some channels at a time: what the next one reads again is in the first cache. Single rows that read few
-// others are better off in the order of memory.
+// others are better off in the order of memory, and so are those of an image that comes from memory: in strips that
+// leave in the second cache what the next rows read again.
 template <int kPixels, int kRows, class Tile>
 HWY_INLINE void forTiles(const DepthwiseBand& band, Tile tile) {
   const Inside inside(band);
   const bool isStrip = kRows > 1 || band.kernelRows >= kTallRows;
-  const int64_t pixels = isStrip ? kPixels : band.outWidth, channels = isStrip ? band.blockChannels : band.channels;
+  const int64_t pixels = isStrip ? std::max(band.stripPixels / kPixels, int64_t{1}) * kPixels : band.outWidth;
+  const int64_t channels = isStrip ? band.blockChannels : band.channels;
   WorkCounter work;
   for (int64_t strip = 0; strip < band.outWidth; strip += pixels)
     for (int64_t first = 0; first < band.channels; first += channels) {
@@ -374,12 +369,13 @@ namespace max {
 namespace {
 
 constexpr int64_t kMaxKernelRows = 64;
-constexpr int64_t kMaxInputRows = 256;     // of a band
-constexpr int64_t kWordLanes = 16;         // of a vector of words
-constexpr int64_t kColumnsOfTile = 7;      // of the output
-constexpr int64_t kPartsPerLane = 2;       // of a row that several lanes compute
-constexpr int64_t kFewestColumns = 32;     // of such a part
-constexpr int64_t kBlockBytes = 28 << 10;  // of what a tile reads and prefetches, for a first cache
+constexpr int64_t kMaxInputRows = 256;      // of a band
+constexpr int64_t kWordLanes = 16;          // of a vector of words
+constexpr int64_t kColumnsOfTile = 7;       // of the output
+constexpr int64_t kPartsPerLane = 2;        // of a row that several lanes compute
+constexpr int64_t kFewestColumns = 32;      // of such a part
+constexpr int64_t kBlockBytes = 28 << 10;   // of what a tile reads, for a first cache
+constexpr int64_t kStripBytes = 256 << 10;  // of what the tiles of a strip's rows read and prefetch, for a second cache
 
 // Of rows of bfloat16; NULL if cpuTarget() has no products of them.
 DepthwiseFunction wordFunction() {
@@ -492,7 +488,7 @@ DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<Depth
       weights_(std::move(weights)),
       readsNarrow_(readsNarrow),
       writesNarrow_(writesNarrow),
-      isFar_(isFar),
+      isFar_(false),
       isLarge_(isLarge(shape, isFar)),
       activation_(fusedActivation(node)),
       roundedFunction_(activation_.function ? gemmTableFor(node).narrowFunction : nullptr),
@@ -500,6 +496,7 @@ DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<Depth
       bandAxis_(shape.kernel[0] > 1 && shape.out[0] > 1 ? 0 : 1),
       rowStride_(bandAxis_ == 0 ? shape.stride[0] * shape.kernel[1] : shape.stride[1]),
       mostRows_(1),
+      stripPixels_(1),
       blockChannels_(shape.channels),
       inStep_(shape.channels),
       outStep_(shape.channels) {
@@ -507,6 +504,7 @@ DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<Depth
   const bool hasFrames = shape.kernel[0] > 1;
   // Others' rows of the input are not next to each other.
   if ((hasFrames && bandAxis_ == 1) || shape.dilation[static_cast<size_t>(bandAxis_)] > 1) return;
+  isFar_ = isFar && rowStride_ <= kernelRows;
   const int64_t fitting = std::max<int64_t>((kMaxInputRows - kernelRows) / rowStride_, 1);
   mostRows_ = std::min(fitting, kDepthwiseRowsAtOnce);
   if (activation_.function) {  // soon after the sums, while they are near; of rows without gaps between them
@@ -514,10 +512,15 @@ DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<Depth
     return;
   }
   mostRows_ = fitting;
+  const int64_t pixelBytes = checkedMultiply<int64_t>(readsNarrow ? 2 : 4, shape.channels);
+  const int64_t rows = kernelRows + (kDepthwiseRowsAtOnce - 1) * rowStride_;
+  if (isFar_) {
+    const int64_t ahead = kDepthwiseRowsAtOnce * rowStride_;
+    stripPixels_ = kStripBytes / checkedMultiply((rows + ahead) * shape.stride[2], pixelBytes);
+    return;
+  }
   const int64_t columns = (kColumnsOfTile - 1) * shape.stride[2] + shape.kernel[2];
-  const int64_t rows = kernelRows + (kDepthwiseRowsAtOnce - 1) * rowStride_ + kDepthwiseRowsAhead;
-  const int64_t bytes = checkedMultiply(rows * columns * (readsNarrow ? 2 : 4), shape.channels);
-  const int64_t blocks = bytes / kBlockBytes + 1;
+  const int64_t blocks = checkedMultiply(rows * columns, pixelBytes) / kBlockBytes + 1;
   blockChannels_ = alignUp((shape.channels + blocks - 1) / blocks, 2 * kWordLanes);
 }
 
@@ -539,11 +542,11 @@ DepthwiseRows::RowPlace DepthwiseRows::placeOf(int64_t index) const {
   return bandAxis_ == 0 ? RowPlace{image, first, second} : RowPlace{image, second, first};
 }
 
-// The rows of the input that `rows` of a band read from the first one on.
+// The rows of the input that `rows` of a band read from the first one on; of an image that is far, the next ones, too.
 void DepthwiseRows::findRows(const RowPlace& at, int64_t rows, Input input, const void** x) const {
   Spatial count{shape_.kernel[0], shape_.kernel[1], 1};
   const auto axis = static_cast<size_t>(bandAxis_);
-  count[axis] += (rows - 1) * shape_.stride[axis];
+  count[axis] += (rows - 1 + (isFar_ ? kDepthwiseRowsAtOnce : 0)) * shape_.stride[axis];
   for (int64_t kd = 0; kd < count[0]; ++kd)
     for (int64_t i = 0; i < count[1]; ++i) {
       const int64_t id = at.d * shape_.stride[0] - shape_.before[0] + kd * shape_.dilation[0];
@@ -587,7 +590,7 @@ void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input 
   const int64_t row = (place.image * shape_.out[0] + place.d) * shape_.out[1] + place.h;
   const int64_t pixel = row * shape_.out[2] + columns.begin, at = pixel * outStep_;
   const int64_t pixelBytes = outStep_ * static_cast<int64_t>(sizeof(float));
-  const void* x[kMaxInputRows + kMaxKernelRows];
+  const void* x[kMaxInputRows + (1 + kDepthwiseRowsAtOnce) * kMaxKernelRows];
   findRows(place, rows, input, x);
   auto* narrow = writesNarrow_ ? reinterpret_cast<uint16_t*>(operands.output) + at : nullptr;
   const int64_t outStep = writesNarrow_ && activation_.function ? shape_.channels : outStep_;
@@ -599,6 +602,7 @@ void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input 
                            readsNarrow_ ? weights_->words() : weights_->values(),
                            readsNarrow_ ? weights_->wordsStep() : shape_.kernel[2] * shape_.channels,
                            shape_.channels,
+                           stripPixels_,
                            rows > kDepthwiseRowsAtOnce ? blockChannels_ : shape_.channels,
                            inStep_,
                            outStep,

@@ -144,7 +144,7 @@ struct WordTile {
 
   template <int kRows, bool kEdge>
   MAX_BF16 static void runChannels(const DepthwiseBand& band, Place at, int64_t first, int64_t last) {
-    const Ahead<uint16_t, kPixels * kStride> ahead(band, at, kRows * band.rowStride);
+    const Ahead<uint16_t, kPixels * kStride> ahead(band, at, kRows);
     int64_t c = first;
     for (; c + kPair <= last; c += kPair) {
       ahead.prefetch(c);
