@@ -130,6 +130,22 @@ TEST(FusedMatMul, MatchesReferenceWithEpilogues) {
   });
 }
 
+TEST(MatMul, ColumnsAreMultipliedWithoutACopy) {
+  forEachCpuTarget([](CpuTarget target) {
+    RandomTensors random(6);
+    NodeUnderTest node("", "MatMul");
+    for (const int64_t rows : {5, 70, 130}) {
+      const Tensors inputs = {random.floats({64, rows, 33}), random.floats({64, 33, 1})};
+      compare(node, inputs, {64, rows, 1}, target, 3, 0);
+      const std::vector<Operand> in = {{DType::Float32, inputs[0]->shape(), nullptr},
+                                       {DType::Float32, inputs[1]->shape(), nullptr}};
+      const std::vector<Operand> out = {{DType::Float32, {64, rows, 1}, nullptr}};
+      const size_t columnBytes = 64 * 33 * sizeof(float);
+      EXPECT_LT(cpuOperators().create({*node, in, out, 1}, "gemm_f32")->scratchBytes(), columnBytes) << rows;
+    }
+  });
+}
+
 // Weights packed for one target must not be used with another.
 TEST(MatMul, PackedWeightsOfAnotherTargetAreNotUsed) {
   RandomTensors random(5);

@@ -107,6 +107,28 @@ TEST(Gather, TakesRowsOfAnySize) {
   }
 }
 
+// What known indices select in runs is copied run by run; single indices between them, and negative ones, are runs too.
+TEST(Gather, TakesRunsOfKnownIndices) {
+  std::vector<int64_t> indices;
+  for (const int64_t first : {0, 3, -20, 7})
+    for (int64_t i = 0; i < 16; ++i) indices.push_back(first + i);
+  indices.push_back(19);
+  const auto count = static_cast<int64_t>(indices.size());
+  for (const int64_t inner : {1, 3, 40})
+    for (const int64_t outer : {1, 500}) {
+      const Ref<Tensor> data = counting({outer, 30, inner});
+      const Ref<Tensor> out =
+          runNode("Gather", with({{"axis", int64_t{1}}}), {data, ints(indices)}, {outer, count, inner}, 3, true);
+      for (int64_t o = 0; o < outer; ++o)
+        for (int64_t k = 0; k < count; ++k) {
+          const int64_t index = (indices[static_cast<size_t>(k)] + 30) % 30;
+          ASSERT_EQ(out->as<float>()[(o * count + k) * inner], static_cast<float>((o * 30 + index) * inner));
+          ASSERT_EQ(out->as<float>()[(o * count + k + 1) * inner - 1],
+                    static_cast<float>((o * 30 + index + 1) * inner - 1));
+        }
+    }
+}
+
 TEST(Gather, ElementsAndTuples) {
   const Ref<Tensor> data = counting({2, 3});
   const Attributes axis1 = with({{"axis", int64_t{1}}});

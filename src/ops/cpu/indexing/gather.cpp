@@ -13,6 +13,8 @@ namespace max {
 namespace {
 
 constexpr int64_t kGrainBytes = 64 * 1024;
+constexpr int64_t kMostRunBytes = 64;  // of an element; larger ones are copied fast enough one by one
+constexpr int64_t kLeastRun = 8;       // elements of a run, on average
 
 bool hasIndices(const OpRequest& request) {
   return hasByteElements(request) && request.has(1) &&
@@ -30,10 +32,12 @@ class GatherOp final : public OpKernel {
     bytes_ = data.product(axis_ + 1, data.rank()) * static_cast<int64_t>(sizeOf(request.inputs[0].dtype));
     count_ = request.inputs[1].shape.count();
     is64_ = request.inputs[1].dtype == DType::Int64;
+    if (const Tensor* indices = request.inputs[1].constant) findRuns(indices->data());
   }
 
   void run(const OpContext& context) const override {
     if (count_ == 0) return;
+    if (!runs_.empty()) return copyRuns(context);
     const std::byte* data = context.in<std::byte>(0);
     const void* indices = context.inputs[1];
     std::byte* out = context.out<std::byte>();
@@ -54,10 +58,44 @@ class GatherOp final : public OpKernel {
   }
 
  private:
+  // Elements [from, from + count) of the axis, which become [to, to + count).
+  struct Run {
+    int64_t from, to, count;
+  };
+
+  // Windows of pixels, as networks gather them by known indices, are runs along a row. Short ones are not worth a call.
+  void findRuns(const void* indices) {
+    if (bytes_ > kMostRunBytes) return;
+    for (int64_t k = 0; k < count_; ++k) {
+      const int64_t index = indexAt(indices, is64_, k), from = index < 0 ? index + size_ : index;
+      const bool isInside = from >= 0 && from < size_;
+      if (!isInside || static_cast<int64_t>(runs_.size()) * kLeastRun > count_) return runs_.clear();
+      if (!runs_.empty() && from == runs_.back().from + runs_.back().count)
+        ++runs_.back().count;
+      else
+        runs_.push_back({from, k, 1});
+    }
+    if (static_cast<int64_t>(runs_.size()) * kLeastRun > count_) runs_.clear();
+  }
+
+  void copyRuns(const OpContext& context) const {
+    const auto count = static_cast<int64_t>(runs_.size());
+    const int64_t grain = std::max<int64_t>(1, kGrainBytes * count / (count_ * bytes_));
+    context.parallelFor(outer_ * count, grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i) {
+        const Run& run = runs_[static_cast<size_t>(i % count)];
+        const int64_t row = i / count;
+        copyElement(run.count * bytes_, context.out<std::byte>() + (row * count_ + run.to) * bytes_,
+                    context.in<std::byte>(0) + (row * size_ + run.from) * bytes_);
+      }
+    });
+  }
+
   const Node& node_;
   int axis_;
   int64_t outer_, size_, bytes_, count_;
   bool is64_;
+  std::vector<Run> runs_;
 };
 
 // indices has the output's shape; it may be smaller than data along the other axes.

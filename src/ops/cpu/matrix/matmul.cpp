@@ -75,6 +75,7 @@ class MatMulOp : public OpKernel {
  private:
   ProductShape foldBatch(const OpRequest& request) const;
   RightSide choose(const OpRequest& request);
+  bool multipliesColumn(const OpRequest& request) const;
   WorkVector<GemmOffsets> offsets() const;
   int64_t biasCount(const OpRequest& request) const;
   const float* transposedA(const OpContext& context) const;
@@ -94,6 +95,7 @@ class MatMulOp : public OpKernel {
   Options options_;
   bool readsNarrow_, addsNarrow_, writesNarrow_;  // bfloat16
   int64_t biases_;
+  bool swaps_;  // the product is computed as that of the transposed factors
   ProductShape shape_;
   Ref<PackedWeights> packed_;  // set by choose(), so it comes before right_
   RightSide right_;
@@ -109,6 +111,7 @@ MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
       addsNarrow_(options.residual >= 0 && isNarrow(request.inputs[static_cast<size_t>(options.residual)])),
       writesNarrow_(isNarrow(request.outputs[0])),
       biases_(biasCount(request)),
+      swaps_(multipliesColumn(request)),
       shape_(foldBatch(request)),
       right_(choose(request)),
       gemm_(shape_.rows, shape_.columns, 1, shape_.depth, options.epilogue, request.lanes, offsets(),
@@ -133,6 +136,13 @@ int64_t MatMulOp::biasCount(const OpRequest& request) const {
   return shape.rank() == 2 ? shape[0] : 1;
 }
 
+// A column that is no weight: its product is a row of dot products with the rows of A, which are read in place.
+bool MatMulOp::multipliesColumn(const OpRequest& request) const {
+  const ProductShape shape(request.inputs[0].shape, request.inputs[1].shape, options_.transA, options_.transB);
+  return shape.columns == 1 && !shape.transA && !request.inputs[1].constant && !request.node.prepared &&
+         request.settings.partialSums == PartialSums::Float32;
+}
+
 // One B for all: the batch of A is just more rows.
 ProductShape MatMulOp::foldBatch(const OpRequest& request) const {
   ProductShape shape(request.inputs[0].shape, request.inputs[1].shape, options_.transA, options_.transB);
@@ -140,10 +150,16 @@ ProductShape MatMulOp::foldBatch(const OpRequest& request) const {
     shape.rows = checkedMultiply(shape.rows, shape.aCount());
     shape.aBatch = shape.bBatch = shape.batch = Shape();
   }
+  if (swaps_) {
+    std::swap(shape.rows, shape.columns);
+    std::swap(shape.aBatch, shape.bBatch);
+    shape.transB = true;
+  }
   return shape;
 }
 
 RightSide MatMulOp::choose(const OpRequest& request) {
+  if (swaps_) return RightSide::Dot;
   const GemmTable& table = *options_.table;
   auto* prepared = dynamic_cast<PackedWeights*>(request.node.prepared.get());
   if (prepared && prepared->fits(table)) {
@@ -179,7 +195,7 @@ WorkVector<GemmOffsets> MatMulOp::offsets() const {
     at.a = matrixIndex(shape_.aBatch, shape_.batch, index) * shape_.rows * rowStride();
     at.b = b * (right_ == RightSide::InPlace || right_ == RightSide::Dot ? shape_.depth * shape_.columns : packedSize);
     at.bTail = b * tail;
-    at.bias = index * biases_ / static_cast<int64_t>(result.size()) * shape_.columns;
+    at.bias = index * biases_ / static_cast<int64_t>(result.size()) * (swaps_ ? 1 : shape_.columns);
     at.c = at.residual = index * shape_.rows * shape_.columns;
   }
   return result;
@@ -268,7 +284,8 @@ void MatMulOp::runDot(const OpContext& context) const {
   constexpr int64_t kChunk = 64;
   const int64_t chunks = (shape_.columns + kChunk - 1) / kChunk;
   const WorkVector<GemmOffsets>& batch = gemm_.batch();
-  const float* a = transposedA(context);
+  const float* a = swaps_ ? context.in<float>(1) : transposedA(context);
+  const float* b = context.in<float>(swaps_ ? 0 : 1);
   const int64_t tasks = static_cast<int64_t>(batch.size()) * chunks;
   const int64_t grain = std::max<int64_t>(1, (64 << 10) / std::max<int64_t>(1, shape_.depth * kChunk));
   context.parallelFor(tasks, grain, [&](int64_t begin, int64_t end, int) {
@@ -277,9 +294,9 @@ void MatMulOp::runDot(const OpContext& context) const {
       const int64_t column = task % chunks * kChunk, count = std::min(kChunk, shape_.columns - column);
       for (int64_t m = 0; m < shape_.rows; ++m) {
         const int64_t to = at.c + m * shape_.columns + column;
-        gemm_.table().dot(a + at.a + m * shape_.depth, context.in<float>(1) + at.b + column * shape_.depth,
-                          shape_.depth, shape_.depth, count, context.out<float>() + to);
-        finishRow(context, to, at.bias + column, count);
+        gemm_.table().dot(a + at.a + m * shape_.depth, b + at.b + column * shape_.depth, shape_.depth, shape_.depth,
+                          count, context.out<float>() + to);
+        finishRow(context, to, at.bias + (swaps_ ? 0 : column), count);
       }
     }
   });
@@ -292,7 +309,7 @@ void MatMulOp::finishRow(const OpContext& context, int64_t at, int64_t biasAt, i
   float* out = context.out<float>() + at;
   for (int64_t n = 0; n < count; ++n) {
     out[n] *= epilogue.alpha;
-    if (bias) out[n] += bias[biasAt + n];
+    if (bias) out[n] += bias[biasAt + (swaps_ ? 0 : n)];
     if (residual) out[n] += residual[at + n];
   }
   applyActivation(epilogue.activation, out, count);
