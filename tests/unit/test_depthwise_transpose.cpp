@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvTranspose whose groups have one channel and a few filters.
+// ConvTranspose whose groups have one channel and a few filters, or whose weights come with the call.
 #include "op_harness.h"
 
 namespace max::test {
@@ -18,44 +18,52 @@ Shape outputOf(const Case& test, int64_t images, int64_t filters) {
   return out;
 }
 
+const Case kCases[] = {
+    {{9}, {4}, {2}, {1}, {1, 1}, {0}},
+    {{700}, {5}, {2}, {3}, {4, 0}, {1}},
+    {{6}, {2}, {5}, {1}, {0, 0}, {3}},
+    {{3}, {7}, {3}, {2}, {6, 5}, {0}},
+    {{8, 33}, {4, 4}, {2, 2}, {1, 1}, {1, 1, 1, 1}, {0, 0}},
+    {{5, 300}, {3, 3}, {1, 1}, {2, 2}, {2, 0, 1, 2}, {0, 0}},
+    {{7, 6}, {3, 5}, {3, 2}, {1, 3}, {0, 3, 2, 7}, {2, 1}},
+    {{3, 4, 5}, {2, 3, 4}, {2, 1, 3}, {1, 2, 1}, {0, 1, 2, 1, 1, 0}, {1, 0, 2}},
+};
+
+// `filters`: of a group. No weights are known before the call.
+void compare(Random& random, const Case& test, int64_t channels, int64_t groups, int64_t filters, bool hasBias) {
+  Shape x{2, channels}, w{channels, filters};
+  for (size_t i = 0; i < test.in.size(); ++i) {
+    x.push(test.in[i]);
+    w.push(test.kernel[i]);
+  }
+  Attributes attributes;
+  attributes.set("group", groups);
+  attributes.set("strides", test.strides);
+  attributes.set("dilations", test.dilations);
+  attributes.set("pads", test.pads);
+  attributes.set("output_padding", test.extra);
+  LooseNode node("ConvTranspose", attributes);
+  std::vector<Ref<Tensor>> inputs = {randomTensor(random, DType::Float32, x), randomTensor(random, DType::Float32, w)};
+  if (hasBias) inputs.push_back(randomTensor(random, DType::Float32, {groups * filters}));
+  const std::vector<OutputType> type = {{DType::Float32, outputOf(test, 2, groups * filters)}};
+  const KernelRun expected = runOp(node.node(), inputs, type, "reference");
+  for (const int lanes : {1, 3}) {
+    const KernelRun actual = runOp(node.node(), inputs, type, "gather_f32", lanes);
+    expectClose(*actual.outputs[0], *expected.outputs[0], 1e-5, concat(x, " ", w, " on ", lanes));
+  }
+}
+
 TEST(DepthwiseTranspose, AgreesWithReference) {
-  const Case cases[] = {
-      {{9}, {4}, {2}, {1}, {1, 1}, {0}},
-      {{700}, {5}, {2}, {3}, {4, 0}, {1}},
-      {{6}, {2}, {5}, {1}, {0, 0}, {3}},
-      {{3}, {7}, {3}, {2}, {6, 5}, {0}},
-      {{8, 33}, {4, 4}, {2, 2}, {1, 1}, {1, 1, 1, 1}, {0, 0}},
-      {{5, 300}, {3, 3}, {1, 1}, {2, 2}, {2, 0, 1, 2}, {0, 0}},
-      {{7, 6}, {3, 5}, {3, 2}, {1, 3}, {0, 3, 2, 7}, {2, 1}},
-      {{3, 4, 5}, {2, 3, 4}, {2, 1, 3}, {1, 2, 1}, {0, 1, 2, 1, 1, 0}, {1, 0, 2}},
-  };
   Random random(31);
-  for (const Case& test : cases)
+  for (const Case& test : kCases)
     for (const int64_t filters : {1, 3})
-      for (const bool hasBias : {false, true}) {
-        const int64_t channels = 4;
-        Shape x{2, channels}, w{channels, filters};
-        for (size_t i = 0; i < test.in.size(); ++i) {
-          x.push(test.in[i]);
-          w.push(test.kernel[i]);
-        }
-        Attributes attributes;
-        attributes.set("group", channels);
-        attributes.set("strides", test.strides);
-        attributes.set("dilations", test.dilations);
-        attributes.set("pads", test.pads);
-        attributes.set("output_padding", test.extra);
-        LooseNode node("ConvTranspose", attributes);
-        std::vector<Ref<Tensor>> inputs = {randomTensor(random, DType::Float32, x),
-                                           randomTensor(random, DType::Float32, w)};
-        if (hasBias) inputs.push_back(randomTensor(random, DType::Float32, {channels * filters}));
-        const std::vector<OutputType> type = {{DType::Float32, outputOf(test, 2, channels * filters)}};
-        const KernelRun expected = runOp(node.node(), inputs, type, "reference");
-        for (const int lanes : {1, 3}) {
-          const KernelRun actual = runOp(node.node(), inputs, type, "gather_f32", lanes);
-          expectClose(*actual.outputs[0], *expected.outputs[0], 1e-5, concat(x, " ", w, " on ", lanes));
-        }
-      }
+      for (const bool hasBias : {false, true}) compare(random, test, 4, 4, filters, hasBias);
+}
+
+TEST(ConvTranspose, TakesWeightsOfTheCall) {
+  Random random(32);
+  for (const Case& test : kCases)
+    for (const int64_t groups : {1, 3}) compare(random, test, 6, groups, 5, groups == 1);
 }
 
 }  // namespace

@@ -334,8 +334,7 @@ bool acceptsShapes(const OpRequest& request) {
   const int rank = request.inputs[0].shape.rank() - 2;
   if (rank < 1 || rank > 3) return false;
   const bool isByChannel = isDepthwise(request.inputs[1].shape, readers::readGroups(request.node.attributes));
-  if (isByChannel && readers::addsResidualLast(request.node.attributes)) return false;
-  return request.inputs[1].constant || request.node.prepared || !isByChannel;
+  return !isByChannel || !readers::addsResidualLast(request.node.attributes);
 }
 
 // Of Winograd's and of depthwise convolutions.

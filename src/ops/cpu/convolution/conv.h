@@ -101,7 +101,8 @@ class DepthwiseWeights : public Prepared {
 // Computes a depthwise convolution, some rows at a time.
 class DepthwiseRows {
  public:
-  // The input, in a near cache or not, and the output are float32 or bfloat16.
+  // The input, in a near cache or not, and the output are float32 or bfloat16. Weights may be NULL where each call has
+  // its own.
   DepthwiseRows(const Node& node, const ConvShape& shape, Ref<DepthwiseWeights> weights, bool readsNarrow,
                 bool writesNarrow, bool isFar);
   int64_t scratchBytes() const;                  // of a lane
@@ -114,6 +115,7 @@ class DepthwiseRows {
   struct Operands {
     const float *bias, *residual;  // NULL = none
     std::byte* output;
+    const float* weights = nullptr;  // [taps][channels]; NULL = those that the load prepared
   };
   // Rows [begin, end) of the output, counted over all images, and in each as placeOf() has them.
   void run(int64_t begin, int64_t end, Input input, const Operands& operands, std::byte* scratch) const;

@@ -7,6 +7,7 @@
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv.h"
+#include "ops/cpu/movement/transpose_tile.h"
 #include "ops/cpu/narrow.h"
 #include "ops/cpu/streamed.h"
 
@@ -388,6 +389,7 @@ DepthwiseFunction wordFunction() {
 Ref<DepthwiseWeights> weightsOf(const OpRequest& request) {
   if (auto* prepared = dynamic_cast<DepthwiseWeights*>(request.node.prepared.get()))
     return Ref<DepthwiseWeights>(prepared);
+  if (!request.inputs[1].constant) return nullptr;
   return makeRef<DepthwiseWeights>(*request.inputs[1].constant, isNarrow(request.inputs[0]));
 }
 
@@ -416,9 +418,13 @@ class DepthwiseOp : public OpKernel {
     const double work =
         static_cast<double>(shape.images * shape.pixels()) * static_cast<double>(shape.taps() * shape.channels);
     lanes_ = work < 100e3 ? 1 : std::max(request.lanes, 1);
+    if (!request.inputs[1].constant && !request.node.prepared)
+      weightBytes_ = alignUp(checkedMultiply<int64_t>(sizeof(float), request.inputs[1].shape.count()));
   }
 
-  size_t scratchBytes() const override { return static_cast<size_t>(checkedMultiply(rows_.scratchBytes(), lanes_)); }
+  size_t scratchBytes() const override {
+    return static_cast<size_t>(checkedAdd(weightBytes_, checkedMultiply(rows_.scratchBytes(), lanes_)));
+  }
 
   bool takesPitch(OperandPlace place) const override {
     return place.side == OperandPlace::Output ? !hasResidual_ : place.number == 0;
@@ -435,16 +441,26 @@ class DepthwiseOp : public OpKernel {
       return context.in<std::byte>(0) + ((image * shape_.in[0] + d) * shape_.in[1] + h) * rowBytes;
     };
     const DepthwiseRows::Operands operands{hasBias_ ? context.in<float>(2) : nullptr,
-                                           hasResidual_ ? context.in<float>(3) : nullptr, context.out<std::byte>()};
-    rows_.runAll(std::min(lanes_, context.lanes), input, operands, context.scratch);
+                                           hasResidual_ ? context.in<float>(3) : nullptr, context.out<std::byte>(),
+                                           weightBytes_ > 0 ? channelsLast(context) : nullptr};
+    rows_.runAll(std::min(lanes_, context.lanes), input, operands, context.scratch + weightBytes_);
   }
 
  private:
+  // Filters that are not known before the call.
+  const float* channelsLast(const OpContext& context) const {
+    constexpr int64_t kSize = sizeof(float);
+    transposeTiles(kSize, context.in<std::byte>(1), shape_.taps() * kSize, context.scratch, shape_.channels * kSize,
+                   shape_.channels, shape_.taps());
+    return reinterpret_cast<const float*>(context.scratch);
+  }
+
   ConvShape shape_;
   bool readsNarrow_;
   DepthwiseRows rows_;
   bool hasBias_, hasResidual_;
   int64_t inPitch_;  // bytes from one pixel to the next
+  int64_t weightBytes_ = 0;
   int lanes_;
 };
 
@@ -599,7 +615,9 @@ void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input 
                            rows,
                            shape_.taps() / shape_.kernel[2],
                            rowStride_,
-                           readsNarrow_ ? weights_->words() : weights_->values(),
+                           operands.weights ? operands.weights
+                           : readsNarrow_   ? weights_->words()
+                                            : weights_->values(),
                            readsNarrow_ ? weights_->wordsStep() : shape_.kernel[2] * shape_.channels,
                            shape_.channels,
                            stripPixels_,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ConvTranspose of float32 with constant weights: a matrix product computes what every input pixel adds to the output,
+// ConvTranspose of float32: a matrix product computes what every input pixel adds to the output,
 // for all taps and filters; lines of the output then gather their parts. Both steps use channels last, as the
 // compiler's max.ConvTranspose does.
 #include "ops/cpu/convolution/conv_transpose.h"
@@ -29,23 +29,40 @@ constexpr int64_t kTransposeGrain = 8192;  // elements
 
 int64_t floatBytes(int64_t count) { return alignUp(checkedMultiply<int64_t>(sizeof(float), count)); }
 
-// Weights [channels, filters of a group, taps..] with the filters of one tap together, packed for each group.
+// Weights [channels, filters of a group, taps..] as [channels][taps][filters].
+void putFiltersLast(const float* weights, const Shape& shape, float* ordered) {
+  const int64_t filters = shape[1], taps = shape.product(2, shape.rank()), size = sizeof(float);
+  for (int64_t c = 0; c < shape[0]; ++c, weights += taps * filters, ordered += taps * filters)
+    transposeTiles(size, reinterpret_cast<const std::byte*>(weights), taps * size,
+                   reinterpret_cast<std::byte*>(ordered), filters * size, filters, taps);
+}
+
+// Group `group` of ordered weights; `columns`: taps and filters.
+PackSource sourceOf(const float* ordered, int64_t group, int64_t depth, int64_t columns) {
+  return {ordered + group * depth * columns, columns, 1, 1, depth, columns};
+}
+
 Ref<PackedWeights> packTransposed(const Tensor& weights, int64_t groups, int lanes) {
   const GemmTable& table = gemmTable();
   const Shape& shape = weights.shape();
-  const int64_t depth = shape[0] / groups, filters = shape[1], taps = shape.product(2, shape.rank());
-  auto packed = makeRef<PackedWeights>(table, groups, depth, taps * filters);
+  const int64_t depth = shape[0] / groups, columns = shape.product(1, shape.rank());
+  auto packed = makeRef<PackedWeights>(table, groups, depth, columns);
   const Ref<Tensor> ordered = withFiltersLast(weights);
   for (int64_t g = 0; g < groups; ++g)
-    packMatrix(table, {ordered->as<float>() + g * depth * taps * filters, taps * filters, 1, 1, depth, taps * filters},
-               packed->matrix(g), lanes);
+    packMatrix(table, sourceOf(ordered->as<float>(), g, depth, columns), packed->matrix(g), lanes);
   return packed;
 }
 
 Ref<PackedWeights> weightsOf(const OpRequest& request, int64_t groups) {
   auto* prepared = dynamic_cast<PackedWeights*>(request.node.prepared.get());
   if (prepared && prepared->fits(gemmTable())) return Ref<PackedWeights>(prepared);
+  if (!request.inputs[1].constant) return nullptr;
   return packTransposed(*request.inputs[1].constant, groups, request.lanes);
+}
+
+// A multiple of 64 bytes.
+int64_t packedGroupFloats(const TransposedShape& shape) {
+  return floatBytes(packedCount(gemmTable(), shape.channels / shape.groups, shape.taps() * shape.groupFilters())) / 4;
 }
 
 // The output is computed in bands along one axis: the first that is larger than 1.
@@ -75,7 +92,9 @@ class ConvTransposeOp final : public OpKernel {
         shape_(request),
         bands_(shape_),
         columns_(shape_.taps() * shape_.filters),
+        weightShape_(request.inputs[1].shape),
         packed_(weightsOf(request, shape_.groups)),
+        groupStride_(packed_ ? packed_->stride() : packedGroupFloats(shape_)),
         gemm_(bands_.in * bands_.perInput, shape_.taps() * shape_.groupFilters(), 1, shape_.channels / shape_.groups,
               Epilogue(), request.lanes, groupOffsets()),
         activation_(isLast_ ? fusedActivation(request.node) : Activation()),
@@ -83,14 +102,15 @@ class ConvTransposeOp final : public OpKernel {
         lanes_(std::max(request.lanes, 1)),
         imageBytes_(isLast_ ? 0 : floatBytes(checkedMultiply(shape_.inPixels(), shape_.channels))),
         productBytes_(floatBytes(checkedMultiply(bands_.in * bands_.perInput, columns_))),
-        lineBytes_(isLast_ ? 0 : floatBytes(checkedMultiply(std::min(kLinePixels, shape_.out[2]), shape_.filters))) {}
+        lineBytes_(isLast_ ? 0 : floatBytes(checkedMultiply(std::min(kLinePixels, shape_.out[2]), shape_.filters))),
+        packedBytes_(packed_ ? 0 : bytesOfWeights()) {}
 
   size_t scratchBytes() const override {
-    const int64_t own = checkedAdd(checkedAdd(imageBytes_, productBytes_), checkedMultiply(lineBytes_, lanes_));
-    return static_cast<size_t>(own) + gemm_.scratchBytes();
+    return static_cast<size_t>(checkedAdd(packedAt(), packedBytes_)) + gemm_.scratchBytes();
   }
 
   void run(const OpContext& context) const override {
+    if (!packed_) packWeights(context);
     for (int64_t image = 0; image < shape_.images; ++image) {
       const float* x =
           isLast_ ? context.in<float>(0) + image * shape_.inPixels() * shape_.channels : channelsLast(context, image);
@@ -113,10 +133,29 @@ class ConvTransposeOp final : public OpKernel {
     for (size_t g = 0; g < result.size(); ++g) {
       const auto group = static_cast<int64_t>(g);
       result[g].a = group * (shape_.channels / shape_.groups);
-      result[g].b = group * packed_->stride();
+      result[g].b = group * groupStride_;
       result[g].c = group * shape_.taps() * shape_.groupFilters();
     }
     return result;
+  }
+
+  // In the scratch memory, after the image, products and lines.
+  int64_t packedAt() const {
+    return checkedAdd(checkedAdd(imageBytes_, productBytes_), checkedMultiply(lineBytes_, lanes_));
+  }
+  // Packed, and in the order that is packed.
+  int64_t bytesOfWeights() const {
+    return checkedAdd(checkedMultiply<int64_t>(4, checkedMultiply(groupStride_, shape_.groups)),
+                      floatBytes(weightShape_.count()));
+  }
+
+  void packWeights(const OpContext& context) const {
+    auto* packed = reinterpret_cast<float*>(context.scratch + packedAt());
+    float* ordered = packed + groupStride_ * shape_.groups;
+    putFiltersLast(context.in<float>(1), weightShape_, ordered);
+    for (int64_t g = 0; g < shape_.groups; ++g)
+      packMatrix(gemmTable(), sourceOf(ordered, g, shape_.channels / shape_.groups, columns_ / shape_.groups),
+                 packed + g * groupStride_, context.lanes);
   }
 
   const float* channelsLast(const OpContext& context, int64_t image) const {
@@ -140,11 +179,11 @@ class ConvTransposeOp final : public OpKernel {
     GemmOperands operands;
     operands.a = x + band.firstInput * bands_.perInput * shape_.channels;
     operands.lda = shape_.channels;
-    operands.b = packed_->data();
+    operands.b = packed_ ? packed_->data() : reinterpret_cast<const float*>(context.scratch + packedAt());
     operands.c = products;
     operands.ldc = columns_;
     std::byte* memory = context.scratch + imageBytes_ + productBytes_;
-    gemm_.run(operands, memory + lineBytes_ * lanes_, context.lanes);
+    gemm_.run(operands, context.scratch + packedAt() + packedBytes_, context.lanes);
     gatherBand(context, image, band, products, memory);
   }
 
@@ -238,11 +277,13 @@ class ConvTransposeOp final : public OpKernel {
   TransposedShape shape_;
   Bands bands_;
   int64_t columns_;
-  Ref<PackedWeights> packed_;
+  Shape weightShape_;
+  Ref<PackedWeights> packed_;  // NULL = each run packs its own
+  int64_t groupStride_;        // between packed weights of groups, in floats
   Gemm gemm_;
   Activation activation_;
   bool hasBias_;
-  int64_t lanes_, imageBytes_, productBytes_, lineBytes_;
+  int64_t lanes_, imageBytes_, productBytes_, lineBytes_, packedBytes_;
 };
 
 // Few filters for each channel's group of one: too few for a product. Positions of an output row that are a stride
@@ -379,14 +420,13 @@ bool isDepthwise(const OpRequest& request) {
 bool accepts(const OpRequest& request) {
   for (const Operand& input : request.inputs)
     if (input.present() && input.dtype != DType::Float32) return false;
-  if (!isSupported(request.inputs[1].dtype, request.inputs[1].shape)) return false;
-  return isDepthwise(request) || request.inputs[1].constant || request.node.prepared;
+  return isSupported(request.inputs[1].dtype, request.inputs[1].shape);
 }
 
 // Prepared weights are for one of the two.
 template <bool kDisjoint>
 bool acceptsLast(const OpRequest& request) {
-  return accepts(request) && areFloats(request) &&
+  return accepts(request) && areFloats(request) && (request.inputs[1].constant || request.node.prepared) &&
          hasDisjointTaps(request.node.attributes, request.inputs[1].shape) == kDisjoint;
 }
 
@@ -473,12 +513,8 @@ std::optional<PackedForm> transposedForm(const Node& node, std::span<const Tenso
 
 Ref<Tensor> withFiltersLast(const Tensor& weights) {
   const Shape& shape = weights.shape();
-  const int64_t filters = shape[1], taps = shape.product(2, shape.rank()), size = sizeof(float);
-  Ref<Tensor> ordered = Tensor::allocate(DType::Float32, {shape[0], taps, filters});
-  auto* target = static_cast<std::byte*>(ordered->mutableData());
-  const auto* source = weights.as<std::byte>();
-  for (int64_t c = 0; c < shape[0]; ++c, target += taps * filters * size, source += taps * filters * size)
-    transposeTiles(size, source, taps * size, target, filters * size, filters, taps);
+  Ref<Tensor> ordered = Tensor::allocate(DType::Float32, {shape[0], shape.product(2, shape.rank()), shape[1]});
+  putFiltersLast(weights.as<float>(), shape, static_cast<float*>(ordered->mutableData()));
   return ordered;
 }
 
