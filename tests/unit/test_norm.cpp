@@ -111,6 +111,18 @@ TEST(Norm, GroupAndInstanceNormalization) {
   });
 }
 
+TEST(Norm, LocalResponses) {
+  forEachTarget([] {
+    Random random(8);
+    for (const Shape& shape : {Shape{2, 6, 5, 7}, Shape{1, 40, 300}, Shape{3, 1, 1}, Shape{2, 9}, Shape{0, 3, 4}})
+      for (const int64_t size : {1, 2, 5, 50})
+        for (const float beta : {0.75f, 0.6f}) {
+          LooseNode node("LRN", with({{"size", size}, {"alpha", 0.5f}, {"beta", beta}, {"bias", 1.5f}}));
+          check(node.node(), {random32(random, shape)}, {{DType::Float32, shape}});
+        }
+  });
+}
+
 TEST(Norm, ZeroRowsOfLpNormalizationStayZero) {
   LooseNode node("LpNormalization");
   const KernelRun run =

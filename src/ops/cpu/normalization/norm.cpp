@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Layer, RMS, group, instance, mean-variance and Lp normalisation of float32.
+// Layer, RMS, group, instance, mean-variance, Lp and local response normalisation of float32.
 #include "ops/cpu/normalization/norm.h"
 
 #include <hwy/cache_control.h>
@@ -9,6 +9,7 @@
 
 #include "base/interrupt_point.h"
 #include "graph/readers/normalization.h"
+#include "ops/cpu/elementwise/ops.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/narrow.h"
 #include "ops/cpu/streamed.h"
@@ -245,6 +246,75 @@ class LpNormalizationOp final : public RowOp {
   int64_t p_;
 };
 
+// Some pixels of all channels at a time: the neighbours that a channel's sums read stay in a first cache.
+class LocalResponseOp final : public OpKernel {
+ public:
+  explicit LocalResponseOp(const OpRequest& request)
+      : reader_(request.node.attributes),
+        images_(request.inputs[0].shape[0]),
+        channels_(request.inputs[0].shape[1]),
+        pixels_(request.inputs[0].shape.product(2, request.inputs[0].shape.rank())),
+        parts_((pixels_ + kPart - 1) / kPart) {}
+
+  void run(const OpContext& context) const override {
+    context.parallelFor(images_ * parts_, grainOf(kElementsPerPart, {channels_, std::min(kPart, pixels_)}),
+                        [&](int64_t begin, int64_t end, int) {
+                          for (int64_t i = begin; i < end; ++i) {
+                            const int64_t first = i % parts_ * kPart;
+                            normalise(context, i / parts_ * channels_ * pixels_ + first,
+                                      std::min(kPart, pixels_ - first));
+                          }
+                        });
+  }
+
+ private:
+  static constexpr int64_t kPart = 256;
+
+  static TileFunction function(ElementOp op) { return findTileFunction(op, DType::Float32, DType::Float32); }
+
+  void normalise(const OpContext& context, int64_t first, int64_t count) const {
+    alignas(kSplatBytes) float sums[kPart];
+    WorkCounter work;
+    for (int64_t c = 0; c < channels_; ++c, work.pass(count * 4)) {
+      const float* x = context.in<float>(0) + first + c * pixels_;
+      std::fill_n(sums, count, 0.f);
+      const int64_t last = std::min(channels_ - 1 - c, reader_.size / 2);
+      for (int64_t k = -std::min(c, (reader_.size - 1) / 2); k <= last; ++k, work.pass(count / 4 + 8)) {
+        const float* neighbour = x + k * pixels_;
+        square_({sums, {neighbour, neighbour, sums}, {1, 1, 1}, count, 0, 0});
+      }
+      scale_({sums,
+              {sums, nullptr, nullptr},
+              {1, 0, 0},
+              count,
+              reader_.alpha / static_cast<float>(reader_.size),
+              reader_.bias});
+      raise(sums, count);
+      divide_({context.out<float>() + first + c * pixels_, {x, sums, nullptr}, {1, 1, 0}, count, 0, 0});
+    }
+  }
+
+  // To the power beta, which for most networks is three quarters.
+  void raise(float* sums, int64_t count) const {
+    alignas(kSplatBytes) float roots[kPart];
+    if (reader_.beta == 0.75f) {
+      root_({sums, {sums, nullptr, nullptr}, {1, 0, 0}, count, 0, 0});
+      root_({roots, {sums, nullptr, nullptr}, {1, 0, 0}, count, 0, 0});
+      return multiply_({sums, {sums, roots, nullptr}, {1, 1, 0}, count, 0, 0});
+    }
+    std::fill_n(roots, kSplatBytes / sizeof(float), reader_.beta);
+    power_({sums, {sums, roots, nullptr}, {1, 0, 0}, count, 0, 0});
+  }
+
+  readers::LocalResponse reader_;
+  int64_t images_, channels_, pixels_, parts_;
+  TileFunction square_ = function(ElementOp::MulAdd), scale_ = function(ElementOp::Scale),
+               root_ = function(ElementOp::Sqrt), multiply_ = function(ElementOp::Mul),
+               power_ = function(ElementOp::Pow), divide_ = function(ElementOp::Div);
+};
+
+bool acceptsChannels(const OpRequest& request) { return areFloats(request) && request.inputs[0].shape.rank() >= 2; }
+
 template <size_t kFirst>
 bool acceptsPerElement(const OpRequest& request) {
   return perElement(request, kFirst);
@@ -287,6 +357,7 @@ constexpr Implementation kGroup[] = {{"norm", acceptsGroups, createGroups}};
 constexpr Implementation kInstance[] = {{"norm", acceptsInstances, createInstances}};
 constexpr Implementation kMeanVariance[] = {{"norm", acceptsKeptAxes, create<MeanVarianceOp>}};
 constexpr Implementation kLp[] = {{"norm", acceptsLastAxis, create<LpNormalizationOp>}};
+constexpr Implementation kLocal[] = {{"norm", acceptsChannels, create<LocalResponseOp>}};
 constexpr OpRow kRows[] = {
     {"", "LayerNormalization", kLayer, nullptr, nullptr, narrowOperands},
     {kMaxDomain, "AddLayerNormalization", kAddLayer, nullptr, nullptr, narrowOperands},
@@ -294,6 +365,7 @@ constexpr OpRow kRows[] = {
     {"", "GroupNormalization", kGroup},
     {"", "InstanceNormalization", kInstance},
     {"", "LpNormalization", kLp},
+    {"", "LRN", kLocal},
     {"", "MeanVarianceNormalization", kMeanVariance},
 };
 
