@@ -116,6 +116,30 @@ TEST(Evaluate, NonMaxSuppressionOfSeveralClasses) {
   }
 }
 
+// A few boxes of many, some of whose scores are equal, are the first ones of all that are kept.
+TEST(Evaluate, NonMaxSuppressionOfFewBoxes) {
+  constexpr int64_t kCount = 3000;
+  const Ref<Tensor> boxes = Tensor::allocate(DType::Float32, {1, kCount, 4});
+  const Ref<Tensor> scores = Tensor::allocate(DType::Float32, {1, 1, kCount});
+  auto* box = static_cast<float*>(boxes->mutableData());
+  for (int64_t i = 0; i < kCount; ++i) {
+    const auto place = static_cast<float>(i * 7 % 500);  // of six boxes each
+    const float corners[] = {place, 0, place + 1, 1};
+    std::copy_n(corners, 4, box + 4 * i);
+    static_cast<float*>(scores->mutableData())[i] = static_cast<float>(i * 31 % 100);
+  }
+  const auto kept = [&](int64_t most) {
+    return run("NonMaxSuppression", {boxes, scores, integers({1}, {most}), floats({1}, {0.2f})})[0];
+  };
+  const Ref<Tensor> all = kept(kCount);
+  ASSERT_EQ(all->shape(), Shape({500, 3}));
+  for (const int64_t most : {1, 20, 130, 400}) {
+    const Ref<Tensor> few = kept(most);
+    ASSERT_EQ(few->shape(), Shape({most, 3}));
+    for (int64_t i = 0; i < 3 * most; ++i) EXPECT_EQ(few->as<int64_t>()[i], all->as<int64_t>()[i]) << most;
+  }
+}
+
 TEST(Evaluate, SliceBackwards) {
   expectFloats(run("Slice", {floats({4}, {1, 2, 3, 4}), integers({1}, {-1}), integers({1}, {INT64_MIN}),
                              integers({1}, {0}), integers({1}, {-2})})[0],

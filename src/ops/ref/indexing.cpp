@@ -331,6 +331,34 @@ class KeptBoxes {
   int64_t count_ = 0;
 };
 
+// Candidates one after the other: those that come first, where few of many are wanted, are taken from a heap.
+template <class IsBefore>
+class Candidates {
+ public:
+  Candidates(std::vector<int64_t>& order, bool wantsFew, IsBefore isBefore)
+      : order_(order), wantsFew_(wantsFew), isBefore_(isBefore) {
+    if (wantsFew_)
+      std::make_heap(order_.begin(), order_.end(), isAfter());
+    else
+      std::sort(order_.begin(), order_.end(), isBefore_);
+  }
+  int64_t next(size_t i) {
+    if (!wantsFew_) return order_[i];
+    const auto end = order_.end() - static_cast<ptrdiff_t>(i);
+    std::pop_heap(order_.begin(), end, isAfter());
+    return end[-1];
+  }
+
+ private:
+  auto isAfter() const {
+    return [this](int64_t a, int64_t b) { return isBefore_(b, a); };
+  }
+
+  std::vector<int64_t>& order_;
+  bool wantsFew_;
+  IsBefore isBefore_;
+};
+
 Results nonMaxSuppression(const Node& node, Inputs inputs) {
   const Shape &boxes = inputs[0]->shape(), &scores = inputs[1]->shape();
   require(boxes.rank() == 3 && scores.rank() == 3 && boxes[2] == 4 && boxes[0] == scores[0] && boxes[1] == scores[2],
@@ -350,10 +378,6 @@ Results nonMaxSuppression(const Node& node, Inputs inputs) {
     std::vector<int64_t> order;
     for (int64_t i = 0; i < scores[2]; ++i, work.pass(2))
       if (score[i] > minScore) order.push_back(i);
-    std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) {
-      work.pass(4);
-      return score[a] > score[b];
-    });
     std::vector<Box> candidates;
     candidates.reserve(order.size());
     for (const int64_t i : order) {
@@ -361,10 +385,17 @@ Results nonMaxSuppression(const Node& node, Inputs inputs) {
       work.pass(2);
     }
     KeptBoxes kept(candidates, maxOverlap < 0);
+    const auto isBefore = [&](int64_t a, int64_t b) {
+      work.pass(4);
+      return score[a] > score[b] || (score[a] == score[b] && a < b);
+    };
+    Candidates ordered(order, most * 4 < static_cast<double>(order.size()), isBefore);
     for (size_t i = 0; i < order.size() && static_cast<double>(kept.count()) < most; ++i) {
-      if (kept.cover(candidates[i], maxOverlap, work)) continue;
-      kept.add(candidates[i]);
-      selected.insert(selected.end(), {line / scores[1], line % scores[1], order[i]});
+      const int64_t index = ordered.next(i);
+      const Box candidate = boxAt(box + index * 4, centered);
+      if (kept.cover(candidate, maxOverlap, work)) continue;
+      kept.add(candidate);
+      selected.insert(selected.end(), {line / scores[1], line % scores[1], index});
     }
   }
   return {indexTensor({static_cast<int64_t>(selected.size() / 3), 3}, selected)};
