@@ -426,6 +426,24 @@ TEST(AttentionPass, ScaledOperandsAndPlainLayouts) {
   EXPECT_EQ(compileAndCompare(build, {{2, 3, 5, 4}, {2, 3, 7, 4}, {2, 3, 7, 4}}), "max.Attention");
 }
 
+// Of five axes, as over windows of a sequence; the keys of all windows of a head may be the same, which stays as it is.
+TEST(AttentionPass, WindowsAreBatches) {
+  const auto build = [](int64_t windowsOfKeys) {
+    return [windowsOfKeys](Builder& b) {
+      const Dim batch = b.symbol("batch");
+      Value* q = b.input({batch, 3, 6, 5, 4});
+      Value* k =
+          b.op("Transpose", {b.input({batch, 3, windowsOfKeys, 7, 4})}, attrs({{"perm", list({0, 1, 2, 4, 3})}}));
+      Value* scores = b.op("Div", {b.op("MatMul", {q, k}), b.scalar(2)});
+      Value* p = b.op("Softmax", {scores}, attrs({{"axis", int64_t{4}}}));
+      b.output(b.op("MatMul", {p, b.input({batch, 3, 6, 7, 4})}));
+    };
+  };
+  const Shape q{2, 3, 6, 5, 4}, v{2, 3, 6, 7, 4};
+  EXPECT_EQ(compileAndCompare(build(6), {q, v, v}), "Reshape*4 max.Attention");
+  EXPECT_EQ(compileAndCompare(build(1), {q, {2, 3, 1, 7, 4}, v}), "Softmax max.MatMul*2");
+}
+
 // A bias of positions and a mask of keys, as MPNet has them: layers share the sum.
 TEST(AttentionPass, MasksAreAddedOnce) {
   const auto build = [](Builder& b) {

@@ -186,7 +186,41 @@ bool attentionFromSoftmax(Rewriter& rewriter, Node& node) {
   return rewriter.replace(swapped ? transpose->output() : result, attention->output());
 }
 
-constexpr Rule kRules[] = {{kMaxDomain, "MatMul", attentionFromSoftmax}};
+// The first two of five axes, as of windows, joined to one.
+Value* joinBatches(Rewriter& rewriter, Value* value, const Node* origin) {
+  SymbolicShape dims = value->type.dims;
+  dims[1] = product(dims, 0, 2);
+  dims.erase(dims.begin());
+  return rewriter.reshape(value, dims, origin);
+}
+
+// Attention of five axes without masks is one of four.
+bool attentionOfWindows(Rewriter& rewriter, Node& node) {
+  const auto isRank5 = [](const Value* value) { return isRanked(value) && rankOf(value) == 5; };
+  Node* softmax = producer(node.input(0), "Softmax");
+  Node* scores = softmax ? ownProducer(softmax->input(0), "MatMul") : nullptr;
+  if (!scores || !isPlainProduct(scores) || !isPlainProduct(&node) || !isRank5(node.output())) return false;
+  if (!hasSingleUse(node.input(0)) || !hasSingleUse(softmax->input(0))) return false;
+  if (readers::readAxis(softmax->attributes, -1, 5) != 4) return false;
+  std::vector<Value*> operands;
+  for (Value* operand : {scores->input(0), scores->input(1), node.input(1)}) {
+    if (!isRank5(operand) ||
+        !std::equal(operand->type.dims.begin(), operand->type.dims.begin() + 3, node.output()->type.dims.begin()))
+      return false;
+    operands.push_back(joinBatches(rewriter, operand, &node));
+    if (!operands.back()) return false;
+  }
+  Value* product =
+      rewriter.add(kMaxDomain, "MatMul", {operands[0], operands[1]}, scores->attributes, {scores})->output();
+  Attributes last;
+  last.set("axis", int64_t{-1});
+  Value* weights = rewriter.add("", "Softmax", {product}, std::move(last), {softmax})->output();
+  Node* output = rewriter.add(kMaxDomain, "MatMul", {weights, operands[2]}, node.attributes, {&node});
+  Value* result = rewriter.reshape(output->output(), node.output()->type.dims, &node);
+  return result && rewriter.replace(node.output(), result);
+}
+
+constexpr Rule kRules[] = {{kMaxDomain, "MatMul", attentionOfWindows}, {kMaxDomain, "MatMul", attentionFromSoftmax}};
 
 }  // namespace
 
