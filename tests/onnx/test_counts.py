@@ -5,6 +5,7 @@ filled differently."""
 
 import os
 import pickle
+import signal
 import subprocess
 import sys
 import unittest
@@ -18,6 +19,7 @@ except ImportError:
     library = None
 
 ML = "ai.onnx.ml"
+SECONDS = 120  # until a model counts as hung
 
 
 def model_of(op, arrays, outputs=("y",), domain="", weights=(), **attributes):
@@ -41,13 +43,51 @@ def outcome(data, inputs):
         return failure.status, str(failure)
 
 
-def in_fresh_process(case, fill):
-    environment = dict(os.environ, MALLOC_PERTURB_=str(fill), MALLOC_TOP_PAD_="0")
-    done = subprocess.run([sys.executable, __file__, "--child"], input=pickle.dumps(case), stdout=subprocess.PIPE,
-                          env=environment, timeout=120)
-    if done.returncode:
-        raise AssertionError(f"the process ended with {done.returncode}")
-    return pickle.loads(done.stdout)
+class Server:
+    """A process whose fresh memory has a pattern, and which has only imported modules. It forks one for each model."""
+
+    def __init__(self, fill):
+        environment = dict(os.environ, MALLOC_PERTURB_=str(fill), MALLOC_TOP_PAD_="0")
+        self.process = subprocess.Popen([sys.executable, __file__, "--serve"], stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, env=environment)
+
+    def outcome(self, case):
+        pickle.dump(case, self.process.stdin)
+        self.process.stdin.flush()
+        status, result = pickle.load(self.process.stdout)
+        if status:
+            raise AssertionError(f"the process ended with {status}")
+        return result
+
+    def end(self):
+        self.process.communicate()
+
+
+def outcome_in_child(case):
+    """The child's status and what it says."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(read)
+        signal.alarm(SECONDS)
+        with os.fdopen(write, "wb") as pipe:
+            pickle.dump(outcome(*case), pipe)
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read, "rb") as pipe:
+        text = pipe.read()
+    status = os.waitpid(child, 0)[1]
+    return status, None if status else pickle.loads(text)
+
+
+def serve():
+    while True:
+        try:
+            case = pickle.load(sys.stdin.buffer)
+        except EOFError:
+            return
+        pickle.dump(outcome_in_child(case), sys.stdout.buffer)
+        sys.stdout.buffer.flush()
 
 
 def ones(*shape):
@@ -63,8 +103,17 @@ def vectors(labels, counts, **attributes):
 
 @unittest.skipIf(library is None, "needs numpy and onnx")
 class Counts(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.servers = [Server(fill) for fill in (85, 170)]
+
+    @classmethod
+    def tearDownClass(cls):
+        for server in cls.servers:
+            server.end()
+
     def results(self, case):
-        first, second = (in_fresh_process(case, fill) for fill in (85, 170))
+        first, second = (server.outcome(case) for server in self.servers)
         if isinstance(first, tuple):
             self.fail(first[1])
         for a, b in zip(first, second):
@@ -72,7 +121,7 @@ class Counts(unittest.TestCase):
         return first
 
     def refused(self, case, text):
-        result = in_fresh_process(case, 85)
+        result = self.servers[0].outcome(case)
         self.assertIsInstance(result, tuple, "was not refused")
         self.assertIn(text, result[1])
         self.assertIn("node 'it'", result[1])
@@ -198,7 +247,7 @@ class Bools(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if "--child" in sys.argv:
-        sys.stdout.buffer.write(pickle.dumps(outcome(*pickle.load(sys.stdin.buffer))))
+    if "--serve" in sys.argv:
+        serve()
     else:
         unittest.main()
