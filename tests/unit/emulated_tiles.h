@@ -6,12 +6,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
-#include <cmath>
 #include <cstring>
-#include <limits>
 #include <utility>
 
-#include "base/half.h"
 #include "ops/cpu/matrix/tile_product.h"
 
 namespace max::test {
@@ -125,45 +122,9 @@ class EmulatedTiles {
     return state;
   }
 
-  static float flushed(float value) {
-    return std::fabs(value) < std::numeric_limits<float>::min() ? std::copysign(0.f, value) : value;
-  }
-
-  using Words = float[TileLimits::kRows][TileLimits::kWords][2];
-  static void readPairs(const State& s, int tile, Words& words) {
-    for (int row = 0; row < s.rows[tile]; ++row)
-      for (int i = 0; i < s.rowBytes[tile] / 2; ++i) {
-        uint16_t element;
-        std::memcpy(&element, s.tiles[tile][row] + 2 * i, sizeof(element));
-        words[row][i / 2][i % 2] = flushed(floatFromBFloat16(element));
-      }
-  }
-
-  // Tiles are no memory of the program's, and their shapes have been checked: these loops, which take nearly all time
-  // of such tests, are the same under a sanitizer.
-  __attribute__((no_sanitize("address", "undefined"))) static void addPairs(State& s, int sum, int a, int b) {
-    Words left, right;
-    readPairs(s, a, left);
-    readPairs(s, b, right);
-    for (int m = 0; m < s.rows[sum]; ++m)
-      for (int n = 0; n < s.rowBytes[sum] / 4; ++n) {
-        float even = 0, odd = 0;
-        for (int k = 0; k < s.rowBytes[a] / 4; ++k) {
-          even = flushed(std::fma(left[m][k][0], right[k][n][0], even));
-          odd = flushed(std::fma(left[m][k][1], right[k][n][1], odd));
-        }
-        s.set(sum, m, n, flushed(flushed(s.get<float>(sum, m, n)) + flushed(even + odd)));
-      }
-  }
-  __attribute__((no_sanitize("address", "undefined"))) static void addBytes(State& s, int sum, int a, int b) {
-    for (int m = 0; m < s.rows[sum]; ++m)
-      for (int n = 0; n < s.rowBytes[sum] / 4; ++n) {
-        uint32_t result = s.get<uint32_t>(sum, m, n);
-        for (int k = 0; k < s.rowBytes[a]; ++k)
-          result += static_cast<uint32_t>(s.tiles[a][m][k] * static_cast<int8_t>(s.tiles[b][k / 4][4 * n + k % 4]));
-        s.set(sum, m, n, result);
-      }
-  }
+  // What takes nearly all time of such tests is in emulated_tiles.cpp, which is optimised in all builds.
+  static void addPairs(State& s, int sum, int a, int b);
+  static void addBytes(State& s, int sum, int a, int b);
 
   static void expectConfigured(int tile) { ASSERT_GT(state().rows[tile], 0) << "tile " << tile << " has no shape"; }
   static void expectShapes(int sum, int a, int b) {

@@ -3,6 +3,7 @@
 #include <random>
 #include <vector>
 
+#include "base/half.h"
 #include "emulated_tiles.h"
 #include "ops/cpu/matrix/amx_tiles.h"
 #include "ops/cpu/target.h"
