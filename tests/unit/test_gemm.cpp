@@ -87,7 +87,7 @@ TEST(Gemm, ManyRows) {
     const GemmTable& table = gemmTable();
     for (const int64_t depth : {0, 1, 5, 64})
       for (const int64_t rows : {301, 514, 1000}) {
-        const int64_t columns = 37;
+        const int64_t columns = depth == 64 ? 150 : 37;
         const Ref<Tensor> a = random.floats({rows, depth}), b = random.floats({depth, columns}),
                           residual = random.floats({rows, columns});
         std::vector<float> packed(static_cast<size_t>(packedCount(table, depth, columns))),
@@ -100,17 +100,38 @@ TEST(Gemm, ManyRows) {
         operands.c = c.data();
         operands.residual = residual->as<float>();
         operands.ldc = operands.ldr = columns;
-        const Gemm gemm(rows, columns, 1, depth, {}, 1);
-        const Ref<Storage> scratch = allocateStorage(gemm.scratchBytes());
-        gemm.run(operands, static_cast<std::byte*>(scratch->data()), 1);
-        for (int64_t i = 0; i < rows * columns; ++i) {
-          double sum = double{residual->as<float>()[i]};
+        std::vector<double> sums(residual->as<float>(), residual->as<float>() + rows * columns);
+        for (int64_t i = 0; i < rows * columns; ++i)
           for (int64_t k = 0; k < depth; ++k)
-            sum += double{a->as<float>()[i / columns * depth + k]} * double{b->as<float>()[k * columns + i % columns]};
-          ASSERT_NEAR(double{c[static_cast<size_t>(i)]}, sum, 1e-4) << rows << " x " << depth << ", element " << i;
+            sums[static_cast<size_t>(i)] +=
+                double{a->as<float>()[i / columns * depth + k]} * double{b->as<float>()[k * columns + i % columns]};
+        for (const int lanes : {1, 2, 3}) {
+          std::fill(c.begin(), c.end(), 0.f);
+          const Gemm gemm(rows, columns, 1, depth, {}, lanes);
+          const Ref<Storage> scratch = allocateStorage(gemm.scratchBytes());
+          gemm.run(operands, static_cast<std::byte*>(scratch->data()), lanes);
+          for (size_t i = 0; i < c.size(); ++i)
+            ASSERT_NEAR(double{c[i]}, sums[i], 1e-4)
+                << rows << " x " << depth << ", " << lanes << " lanes, element " << i;
         }
       }
   });
+}
+
+// A lane that begins with more than others keeps them waiting: nine tasks of two lanes would be five and four.
+TEST(Gemm, LanesBeginWithEqualParts) {
+  struct Size {
+    int64_t rows, depth, columns;
+  };
+  forEachCpuTarget([](CpuTarget target) {
+    for (const Size& size : {Size{384, 768, 768}, {384, 768, 3072}}) {
+      SCOPED_TRACE(std::string(nameOf(target)) + ": " + std::to_string(size.rows) + " x " +
+                   std::to_string(size.columns));
+      EXPECT_LE(Gemm(size.rows, size.columns, 1, size.depth, {}, 2).largestShare(), 1.03);
+    }
+  });
+  EXPECT_EQ(Gemm(0, 384, 1, 384, {}, 2).largestShare(), 1);
+  EXPECT_EQ(Gemm(384, 0, 1, 384, {}, 2).largestShare(), 1);
 }
 
 TEST(PackMatrix, LargeMatricesAreSharedByLanes) {

@@ -26,6 +26,8 @@ constexpr double kFlopsPerLane = 1e6;          // less than that is not worth a 
 constexpr double kBytesPerLane = 128 << 10;
 constexpr double kStepsPerStore = 8;  // of k, in whose time a tile is stored
 constexpr int64_t kTasksPerLane = 4;
+constexpr int64_t kMoreBlocks = 4;         // of panels, to divide the work better
+constexpr double kUneven = 0.02;           // of a lane's share
 constexpr int64_t kStepsPerTileRow = 4;    // of a tile and one row of B, base/interrupt_point.h
 constexpr int64_t kRowsPerStore = 24;      // of B, in whose time a tile is stored to memory that is new
 constexpr int64_t kMostAhead = 32 << 10;   // floats of the next rows that are prefetched
@@ -40,6 +42,8 @@ constexpr int64_t kMostRowSteps = 64 << 10;  // products of a row that is comput
 bool crowdsCache(int64_t taps, int64_t depth) {
   return taps == 1 && depth > 0 && depth % 1024 == 0 && depth <= kLongestCopied;
 }
+
+int64_t grainOf(int64_t tasks, int lanes) { return std::max<int64_t>(1, tasks / (lanes * kTasksPerLane * 4)); }
 
 }  // namespace
 
@@ -197,7 +201,7 @@ void Gemm::chooseBlocks() {
   blockTiles_ = std::min<int64_t>(blockTiles_, static_cast<int64_t>(kPointerBytes / std::max<size_t>(tilePointers, 1)));
   blockTiles_ = std::clamp<int64_t>(blockTiles_, 1, std::max<int64_t>(tiles_, 1));
   const int64_t wanted = lanes_ == 1 ? 1 : lanes_ * kTasksPerLane;
-  const int64_t problems = std::max<int64_t>(static_cast<int64_t>(batch_.size()), 1);
+  const int64_t problems = this->problems();
   rowBlocks_ = ceilDiv(tiles_, blockTiles_);
   if (problems * rowBlocks_ >= wanted)  // as many for each lane
     rowBlocks_ = std::min(tiles_, ceilDiv(rowBlocks_, lanes_) * lanes_);
@@ -211,12 +215,60 @@ void Gemm::chooseBlocks() {
   if (keepsRows() && panelBlocks_ > 1) panelBlocks_ = allPanels;  // lanes keep their rows
   if (problems * rowBlocks_ * panelBlocks_ < wanted)
     rowBlocks_ = std::min(tiles_, ceilDiv(wanted, problems * panelBlocks_));
-  blockTiles_ = rowBlocks_ ? ceilDiv(tiles_, rowBlocks_) : 0;
   panelBlocks_ = std::min(panelBlocks_, panels_.count);
+  if (lanes_ > 1 && !keepsRows() && bytes > kWholeBytes) evenShares();
+  blockTiles_ = rowBlocks_ ? ceilDiv(tiles_, rowBlocks_) : 0;
   // Words are made of the rows of one product.
   const int64_t mostShared = ownsRows() ? 1 : problems;
   sharedProblems_ = std::clamp<int64_t>(problems * rowBlocks_ * panelBlocks_ / wanted, 1, mostShared);
   tableBytes_ = ceilDiv(static_cast<int64_t>(tilePointers) * blockTiles_, 64) * 64;
+}
+
+// Lanes begin with as many tasks each, which need not be as much work: a few more blocks of panels may divide it
+// better.
+void Gemm::evenShares() {
+  const int64_t most = std::min(panels_.count, panelBlocks_ + kMoreBlocks);
+  int64_t best = panelBlocks_;
+  double least = largestShare();
+  for (int64_t blocks = panelBlocks_ + 1; blocks <= most && least > 1 + kUneven; ++blocks) {
+    panelBlocks_ = blocks;
+    const double share = largestShare();
+    if (share > least - kUneven) continue;
+    least = share;
+    best = panelBlocks_;
+  }
+  panelBlocks_ = best;
+}
+
+double Gemm::largestShare() const {
+  const int64_t tasks = problems() * rowBlocks_ * panelBlocks_, grain = grainOf(tasks, lanes_);
+  if (tasks == 0) return 1;
+  const int64_t chunks = ceilDiv(tasks, grain);
+  double largest = 0, before = 0;
+  for (int64_t lane = 0, chunk = 0; lane < lanes_; ++lane) {
+    chunk += chunks / lanes_ + (lane < chunks % lanes_);
+    const double after = workBefore(std::min(chunk * grain, tasks));
+    largest = std::max(largest, after - std::exchange(before, after));
+  }
+  return largest * lanes_ / before;
+}
+
+// In elements of the results.
+double Gemm::workBefore(int64_t task) const {
+  const TaskPlace at = placeOf(task);
+  const int64_t row = tileBegin(firstTile(at.rowBlock)), rows = tileBegin(firstTile(at.rowBlock + 1)) - row;
+  const int64_t column = panels_.begin(firstPanel(at.panelBlock));
+  const int64_t columns = panels_.begin(firstPanel(at.panelBlock + 1)) - column, all = panels_.paddedColumns();
+  const double within = static_cast<double>(keepsRows() ? row * all + rows * column : column * rows_ + columns * row);
+  return static_cast<double>(at.problem) * static_cast<double>(rows_) * static_cast<double>(all) + within;
+}
+
+// Neighbouring tasks share B, which is the larger part if there is more than one panel block, or a lane's rows.
+Gemm::TaskPlace Gemm::placeOf(int64_t task) const {
+  const int64_t inner = keepsRows() ? panelBlocks_ : rowBlocks_, outer = keepsRows() ? rowBlocks_ : panelBlocks_;
+  const int64_t outerTask = quotient(task, inner), problem = quotient(outerTask, outer);
+  const int64_t innerBlock = task - outerTask * inner, outerBlock = outerTask - problem * outer;
+  return {problem, keepsRows() ? outerBlock : innerBlock, keepsRows() ? innerBlock : outerBlock, outerTask};
 }
 
 void Gemm::run(const GemmOperands& operands, std::byte* scratch, int lanes) const {
@@ -232,7 +284,7 @@ void Gemm::run(const GemmOperands& operands, std::byte* scratch, int lanes) cons
   for (int lane = 0; lane < used && wordBytes_ > 0; ++lane)
     *rowsInWords(reinterpret_cast<const float**>(scratch + static_cast<size_t>(lane) * laneBytes())) = -1;
   if (used == 1 && !activeCall()) return body(0, tasks, 0);
-  parallelFor(used, tasks, std::max<int64_t>(1, tasks / (used * kTasksPerLane * 4)), body);
+  parallelFor(used, tasks, grainOf(tasks, used), body);
 }
 
 // What is below without tasks, parts and tiles, which take longer than such a row.
@@ -260,19 +312,11 @@ void Gemm::runRow(const GemmOperands& operands) const {
 }
 
 void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const {
-  // Neighbouring tasks share B, which is the larger part if there is more than one panel block, or a lane's rows.
-  const bool sharesRows = keepsRows();
-  const int64_t inner = sharesRows ? panelBlocks_ : rowBlocks_, outer = sharesRows ? rowBlocks_ : panelBlocks_;
-  const int64_t outerTask = quotient(task, inner), problem = quotient(outerTask, outer);
-  const int64_t innerBlock = task - outerTask * inner, outerBlock = outerTask - problem * outer;
-  const int64_t rowBlock = sharesRows ? outerBlock : innerBlock, panelBlock = sharesRows ? innerBlock : outerBlock;
-  const auto first = static_cast<size_t>(problem * share);
-  // As even as possible: a lane waits for the others at the end.
-  const int64_t tile0 = quotient(rowBlock * tiles_, rowBlocks_);
-  const int64_t tile1 = quotient((rowBlock + 1) * tiles_, rowBlocks_);
-  const int64_t panel0 = quotient(panelBlock * panels_.count, panelBlocks_);
-  const int64_t panel1 = quotient((panelBlock + 1) * panels_.count, panelBlocks_);
-  if (!sharesRows || std::exchange(*rowsInWords(pointers), outerTask) != outerTask) {
+  const TaskPlace at = placeOf(task);
+  const auto first = static_cast<size_t>(at.problem * share);
+  const int64_t tile0 = firstTile(at.rowBlock), tile1 = firstTile(at.rowBlock + 1);
+  const int64_t panel0 = firstPanel(at.panelBlock), panel1 = firstPanel(at.panelBlock + 1);
+  if (!keepsRows() || std::exchange(*rowsInWords(pointers), at.outer) != at.outer) {
     fillPointers(operands, tile0, tile1, pointers);
     if (convertsRows_) narrowRows(operands, tile0, tile1, batch_[first].a, pointers);
     if (copiesRows()) copyRows(tile0, tile1, batch_[first].a, pointers);

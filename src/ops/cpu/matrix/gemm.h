@@ -20,6 +20,7 @@
 #include <limits>
 #include <vector>
 
+#include "base/align.h"
 #include "base/interrupt_point.h"
 #include "base/work_vector.h"
 #include "graph/graph.h"
@@ -246,8 +247,14 @@ class Gemm {
   const GemmTable& table() const { return *table_; }
   const Panels& panels() const { return panels_; }
   const WorkVector<GemmOffsets>& batch() const { return batch_; }
+  // Of the parts of the work that lanes begin with, where 1 is an equal one.
+  double largestShare() const;
 
  private:
+  // Which part of which product a task is. `outer` counts the blocks that neighbouring tasks share.
+  struct TaskPlace {
+    int64_t problem, rowBlock, panelBlock, outer;
+  };
   // The part of a product that a task computes with one panel.
   struct Place {
     const GemmOffsets& at;
@@ -266,6 +273,13 @@ class Gemm {
     int64_t step, toNextTile;
   };
   void chooseBlocks();
+  void evenShares();
+  double workBefore(int64_t task) const;
+  TaskPlace placeOf(int64_t task) const;
+  int64_t problems() const { return std::max<int64_t>(static_cast<int64_t>(batch_.size()), 1); }
+  // Blocks are as even as possible.
+  int64_t firstTile(int64_t rowBlock) const { return quotient(rowBlock * tiles_, rowBlocks_); }
+  int64_t firstPanel(int64_t panelBlock) const { return quotient(panelBlock * panels_.count, panelBlocks_); }
   void runRow(const GemmOperands& operands) const;
   void runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const;
   void fillPointers(const GemmOperands& operands, int64_t tile0, int64_t tile1, const float** pointers) const;
