@@ -212,7 +212,7 @@ struct Ahead {
 // Some channels of a tile. The last ones are a whole vector, some of which is computed twice; fewer channels than that
 // take the way of the edges: another copy for them would be large.
 template <int kWidth, int kStride, int kRows, bool kEdge>
-void tile(const DepthwiseBand& band, Place at, int64_t first, int64_t last) {
+HWY_NOINLINE void tile(const DepthwiseBand& band, Place at, int64_t first, int64_t last) {
   const Ahead<float, kTilePixels<kWidth, kStride> * kStride> ahead(band, at, kRows);
   int64_t c = first;
   for (; last >= kLanes && c < last; c += kLanes) {
