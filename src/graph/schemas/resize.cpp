@@ -18,8 +18,8 @@ Dim rounded(const InferContext& context, double size) {
   return static_cast<int64_t>(std::floor(size));
 }
 
-// An axis after scaling: floor(size * scale), symbolic if the scale or its inverse is an integer. Other products are those
-// of float32, as exporters and other runtimes expect: 2.3 is a little less in float32, but 40 times that is 92.
+// An axis after scaling: floor(size * scale), symbolic if the scale or its inverse is an integer. Other products are
+// those of float32, as exporters and other runtimes expect: 2.3 is a little less in float32, but 40 times that is 92.
 Dim scaled(const InferContext& context, Dim size, double scale) {
   if (!(scale > 0) || !std::isfinite(scale)) context.fail("scale ", scale, " is not a positive number");
   const double inverse = 1 / scale;
