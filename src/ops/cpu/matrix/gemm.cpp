@@ -253,13 +253,12 @@ double Gemm::largestShare() const {
   return largest * lanes_ / before;
 }
 
-// In elements of the results.
+// In elements of the results, of tasks that share no rows.
 double Gemm::workBefore(int64_t task) const {
   const TaskPlace at = placeOf(task);
-  const int64_t row = tileBegin(firstTile(at.rowBlock)), rows = tileBegin(firstTile(at.rowBlock + 1)) - row;
-  const int64_t column = panels_.begin(firstPanel(at.panelBlock));
+  const int64_t row = tileBegin(firstTile(at.rowBlock)), column = panels_.begin(firstPanel(at.panelBlock));
   const int64_t columns = panels_.begin(firstPanel(at.panelBlock + 1)) - column, all = panels_.paddedColumns();
-  const double within = static_cast<double>(keepsRows() ? row * all + rows * column : column * rows_ + columns * row);
+  const auto within = static_cast<double>(column * rows_ + columns * row);
   return static_cast<double>(at.problem) * static_cast<double>(rows_) * static_cast<double>(all) + within;
 }
 
