@@ -529,6 +529,14 @@ inline Sample lpNormalization(Source& source, const Row& row) {
   return sample;
 }
 
+inline Sample localResponse(Source& source, const Row& row) {
+  Sample sample{{source.tensor(source.pick(row.dtypes), source.full(2, 5))}};
+  sample.attributes.set("size", source.integer(1, 7));
+  if (source.chance(50)) sample.attributes.set("beta", 0.6f);
+  if (source.chance(50)) sample.attributes.set("alpha", 0.5f);
+  return sample;
+}
+
 inline Sample batchNormalization(Source& source, const Row& row) {
   const DType dtype = source.pick(row.dtypes);
   const Shape shape = source.full(2, 5), channels{shape[1]};

@@ -112,6 +112,7 @@ const Row kRows[] = {
     {"LayerNormalization", layerNormalization, kFloats, kDifferences},
     {"RMSNormalization", layerNormalization, kFloats, kSums},
     {"LpNormalization", lpNormalization, kFloats, kSums},
+    {"LRN", localResponse, kFloats, kSums},
     {"Softmax", alongAxis, kFloats, kSingle},
     {"LogSoftmax", alongAxis, kFloats, kSingle},
     {"Hardmax", alongAxis, kFloats, kExact},
