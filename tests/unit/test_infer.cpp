@@ -111,7 +111,6 @@ TEST_F(InferTest, ConvolutionsOfSymbols) {
   EXPECT_TYPE(pooled, "float32[1, 64, 56, 56]");
 }
 
-// At a plan all is known, no table exists, and what is not known says so.
 // In float64, 40 * 2.3f is less than 92; in float32, 2^24 + 1 is not a number.
 TEST_F(InferTest, ScaledSizesAreProductsOfFloat32) {
   const std::vector<float> scales{1, 2.3f, 0.5f, 2};
@@ -120,6 +119,7 @@ TEST_F(InferTest, ScaledSizesAreProductsOfFloat32) {
   EXPECT_TYPE(add("Resize", {x, nullptr, factors}), "float32[batch, 92, floordiv(seq, 2), 33554434]");
 }
 
+// At a plan all is known, no table exists, and what is not known says so.
 TEST_F(InferTest, PlansWithoutTable) {
   Value* x = input("x", {batch, seq});
   Value* y = add("Reshape", {x, input("shape", {3}, DType::Int64)});

@@ -103,10 +103,11 @@ class ConvTransposeOp final : public OpKernel {
         imageBytes_(isLast_ ? 0 : floatBytes(checkedMultiply(shape_.inPixels(), shape_.channels))),
         productBytes_(floatBytes(checkedMultiply(bands_.in * bands_.perInput, columns_))),
         lineBytes_(isLast_ ? 0 : floatBytes(checkedMultiply(std::min(kLinePixels, shape_.out[2]), shape_.filters))),
+        packedAt_(checkedAdd(checkedAdd(imageBytes_, productBytes_), checkedMultiply(lineBytes_, lanes_))),
         packedBytes_(packed_ ? 0 : bytesOfWeights()) {}
 
   size_t scratchBytes() const override {
-    return static_cast<size_t>(checkedAdd(packedAt(), packedBytes_)) + gemm_.scratchBytes();
+    return static_cast<size_t>(checkedAdd(packedAt_, packedBytes_)) + gemm_.scratchBytes();
   }
 
   void run(const OpContext& context) const override {
@@ -139,10 +140,6 @@ class ConvTransposeOp final : public OpKernel {
     return result;
   }
 
-  // In the scratch memory, after the image, products and lines.
-  int64_t packedAt() const {
-    return checkedAdd(checkedAdd(imageBytes_, productBytes_), checkedMultiply(lineBytes_, lanes_));
-  }
   // Packed, and in the order that is packed.
   int64_t bytesOfWeights() const {
     return checkedAdd(checkedMultiply<int64_t>(4, checkedMultiply(groupStride_, shape_.groups)),
@@ -150,7 +147,7 @@ class ConvTransposeOp final : public OpKernel {
   }
 
   void packWeights(const OpContext& context) const {
-    auto* packed = reinterpret_cast<float*>(context.scratch + packedAt());
+    auto* packed = reinterpret_cast<float*>(context.scratch + packedAt_);
     float* ordered = packed + groupStride_ * shape_.groups;
     putFiltersLast(context.in<float>(1), weightShape_, ordered);
     for (int64_t g = 0; g < shape_.groups; ++g)
@@ -179,11 +176,11 @@ class ConvTransposeOp final : public OpKernel {
     GemmOperands operands;
     operands.a = x + band.firstInput * bands_.perInput * shape_.channels;
     operands.lda = shape_.channels;
-    operands.b = packed_ ? packed_->data() : reinterpret_cast<const float*>(context.scratch + packedAt());
+    operands.b = packed_ ? packed_->data() : reinterpret_cast<const float*>(context.scratch + packedAt_);
     operands.c = products;
     operands.ldc = columns_;
     std::byte* memory = context.scratch + imageBytes_ + productBytes_;
-    gemm_.run(operands, context.scratch + packedAt() + packedBytes_, context.lanes);
+    gemm_.run(operands, context.scratch + packedAt_ + packedBytes_, context.lanes);
     gatherBand(context, image, band, products, memory);
   }
 
@@ -283,7 +280,8 @@ class ConvTransposeOp final : public OpKernel {
   Gemm gemm_;
   Activation activation_;
   bool hasBias_;
-  int64_t lanes_, imageBytes_, productBytes_, lineBytes_, packedBytes_;
+  int64_t lanes_, imageBytes_, productBytes_, lineBytes_;
+  int64_t packedAt_, packedBytes_;  // in the scratch memory, after the image, products and lines
 };
 
 // Few filters for each channel's group of one: too few for a product. Positions of an output row that are a stride

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/work_vector.h"
 #include "graph/readers/indexing.h"
 #include "ops/cpu/element.h"
 #include "ops/cpu/movement/movement.h"
@@ -32,7 +33,7 @@ class GatherOp final : public OpKernel {
     bytes_ = data.product(axis_ + 1, data.rank()) * static_cast<int64_t>(sizeOf(request.inputs[0].dtype));
     count_ = request.inputs[1].shape.count();
     is64_ = request.inputs[1].dtype == DType::Int64;
-    if (const Tensor* indices = request.inputs[1].constant) findRuns(indices->data());
+    if (const Tensor* indices = request.inputs[1].constant) runs_ = runsOf(indices->data());
   }
 
   void run(const OpContext& context) const override {
@@ -64,18 +65,20 @@ class GatherOp final : public OpKernel {
   };
 
   // Windows of pixels, as networks gather them by known indices, are runs along a row. Short ones are not worth a call.
-  void findRuns(const void* indices) {
-    if (bytes_ > kMostRunBytes) return;
+  WorkVector<Run> runsOf(const void* indices) const {
+    if (bytes_ > kMostRunBytes) return {};
+    WorkVector<Run> runs;
     for (int64_t k = 0; k < count_; ++k) {
       const int64_t index = indexAt(indices, is64_, k), from = index < 0 ? index + size_ : index;
-      const bool isInside = from >= 0 && from < size_;
-      if (!isInside || static_cast<int64_t>(runs_.size()) * kLeastRun > count_) return runs_.clear();
-      if (!runs_.empty() && from == runs_.back().from + runs_.back().count)
-        ++runs_.back().count;
-      else
-        runs_.push_back({from, k, 1});
+      if (from < 0 || from >= size_) return {};
+      if (!runs.empty() && from == runs.back().from + runs.back().count) {
+        ++runs.back().count;
+        continue;
+      }
+      runs.push_back({from, k, 1});
+      if (static_cast<int64_t>(runs.size()) * kLeastRun > count_) return {};
     }
-    if (static_cast<int64_t>(runs_.size()) * kLeastRun > count_) runs_.clear();
+    return runs;
   }
 
   void copyRuns(const OpContext& context) const {
@@ -95,7 +98,7 @@ class GatherOp final : public OpKernel {
   int axis_;
   int64_t outer_, size_, bytes_, count_;
   bool is64_;
-  std::vector<Run> runs_;
+  WorkVector<Run> runs_;  // none = one by one
 };
 
 // indices has the output's shape; it may be smaller than data along the other axes.

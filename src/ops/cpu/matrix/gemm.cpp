@@ -43,7 +43,7 @@ bool crowdsCache(int64_t taps, int64_t depth) {
   return taps == 1 && depth > 0 && depth % 1024 == 0 && depth <= kLongestCopied;
 }
 
-int64_t grainOf(int64_t tasks, int lanes) { return std::max<int64_t>(1, tasks / (lanes * kTasksPerLane * 4)); }
+int64_t tasksPerChunk(int64_t tasks, int lanes) { return std::max<int64_t>(1, tasks / (lanes * kTasksPerLane * 4)); }
 
 }  // namespace
 
@@ -241,7 +241,7 @@ void Gemm::evenShares() {
 }
 
 double Gemm::largestShare() const {
-  const int64_t tasks = problems() * rowBlocks_ * panelBlocks_, grain = grainOf(tasks, lanes_);
+  const int64_t tasks = problems() * rowBlocks_ * panelBlocks_, grain = tasksPerChunk(tasks, lanes_);
   if (tasks == 0) return 1;
   const int64_t chunks = ceilDiv(tasks, grain);
   double largest = 0, before = 0;
@@ -283,7 +283,7 @@ void Gemm::run(const GemmOperands& operands, std::byte* scratch, int lanes) cons
   for (int lane = 0; lane < used && wordBytes_ > 0; ++lane)
     *rowsInWords(reinterpret_cast<const float**>(scratch + static_cast<size_t>(lane) * laneBytes())) = -1;
   if (used == 1 && !activeCall()) return body(0, tasks, 0);
-  parallelFor(used, tasks, grainOf(tasks, used), body);
+  parallelFor(used, tasks, tasksPerChunk(tasks, used), body);
 }
 
 // What is below without tasks, parts and tiles, which take longer than such a row.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/normalization.h"
 #include "ops/cpu/elementwise/ops.h"
@@ -254,7 +255,7 @@ class LocalResponseOp final : public OpKernel {
         images_(request.inputs[0].shape[0]),
         channels_(request.inputs[0].shape[1]),
         pixels_(request.inputs[0].shape.product(2, request.inputs[0].shape.rank())),
-        parts_((pixels_ + kPart - 1) / kPart) {}
+        parts_(ceilDiv(pixels_, kPart)) {}
 
   void run(const OpContext& context) const override {
     context.parallelFor(images_ * parts_, grainOf(kElementsPerPart, {channels_, std::min(kPart, pixels_)}),
