@@ -84,29 +84,19 @@ class NodeUnderTest {
   Node node_;
 };
 
+// What is done for each element is in weights_harness.cpp, which is optimised in all builds.
 class RandomTensors {
  public:
   explicit RandomTensors(uint32_t seed) : engine_(seed) {}
   int64_t integer(int64_t low, int64_t high) { return std::uniform_int_distribution<int64_t>(low, high)(engine_); }
   bool chance(double p) { return uniform(engine_, 0, 1) < p; }
-  Ref<Tensor> floats(const Shape& shape, float scale = 1) {
-    Ref<Tensor> tensor = Tensor::allocate(DType::Float32, shape);
-    fillUniform(engine_, static_cast<float*>(tensor->mutableData()), tensor->count(), -scale, scale);
-    return tensor;
-  }
+  Ref<Tensor> floats(const Shape& shape, float scale = 1);
 
  private:
   Random engine_;
 };
 
-inline void expectNear(const Tensor& actual, const Tensor& expected, float tolerance, const std::string& what) {
-  ASSERT_EQ(actual.count(), expected.count()) << what;
-  for (int64_t i = 0; i < actual.count(); ++i) {
-    const float a = actual.as<float>()[i], e = expected.as<float>()[i];
-    ASSERT_TRUE(std::fabs(a - e) <= tolerance * (1 + std::fabs(e)))
-        << what << ": element " << i << " is " << a << ", expected " << e;
-  }
-}
+void expectNear(const Tensor& actual, const Tensor& expected, float tolerance, const std::string& what);
 
 // Runs the body on every CPU target that this machine has.
 template <class Body>
