@@ -126,10 +126,12 @@ struct Tile {
   HWY_INLINE static int64_t tailOf(const GemmTile& t) { return t.columns - (kVectors - 1) * kLanes; }
 
   static constexpr int64_t kWidth = kVectors * kLanes;  // of a packed panel
+  // Loads limit narrower tiles, whose products read A themselves if nothing keeps its values in registers.
+  static constexpr bool kTakesTurns = kRows > 1 && kVectors == kPanelVectors;
 
   // Whether rows of results and residuals arrive while it multiplies.
   HWY_INLINE static bool isLong(const GemmTile& t) {
-    return kRows > 1 && t.bStride == kWidth && t.taps * t.depth >= kSteps * kRows;
+    return kTakesTurns && t.bStride == kWidth && t.taps * t.depth >= kSteps * kRows;
   }
 
   HWY_INLINE void multiply(const GemmTile& t) {
@@ -149,7 +151,7 @@ struct Tile {
       const int64_t stride = t.bStride, aheadStep = t.aheadStep;
       const bool looksAhead = kRows > 1 || t.depth * stride > kDistance<kRows>;  // not past all of a small B
       int64_t k = 0;
-      if constexpr (kRows > 1) {
+      if constexpr (kTakesTurns) {
         const int64_t last = stride == kWidth ? t.depth & -kSteps : 0;
         for (; k < last; k += kSteps, b += kSteps * kWidth) turn(a, k, b, ahead, aheadStep, ends);
       }
