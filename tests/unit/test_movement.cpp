@@ -129,6 +129,30 @@ TEST(Gather, TakesRunsOfKnownIndices) {
     }
 }
 
+// Likewise what known indices write in runs; of elements that are written twice the last one stays.
+TEST(Scatter, WritesRunsOfKnownIndices) {
+  for (const int64_t inner : {1, 2, 40}) {
+    const Ref<Tensor> data = counting({4, 30, inner});
+    std::vector<int64_t> indices;
+    for (const int64_t row : {0, 3, -2})
+      for (int64_t i = 0; i < 16; ++i) indices.insert(indices.end(), {row, (row == 3 ? 5 : -30) + i});
+    for (int64_t i = 0; i < 9; ++i) indices.insert(indices.end(), {0, 10 + i});
+    const auto count = static_cast<int64_t>(indices.size()) / 2;
+    std::vector<float> updates;
+    for (int64_t i = 0; i < count * inner; ++i) updates.push_back(static_cast<float>(-i));
+    const auto run = [&](bool constants) {
+      return floatsOf(
+          *runNode("ScatterND", {},
+                   {data, ints(indices, {count, 2}), Tensor::copyOf(DType::Float32, {count, inner}, updates.data())},
+                   data->shape(), 1, constants));
+    };
+    const std::vector<float> result = run(true);
+    EXPECT_EQ(result, run(false));
+    EXPECT_EQ(result[static_cast<size_t>(10 * inner)], -static_cast<float>(48 * inner));
+    EXPECT_EQ(result[static_cast<size_t>(95 * inner)], -static_cast<float>(16 * inner));
+  }
+}
+
 TEST(Gather, ElementsAndTuples) {
   const Ref<Tensor> data = counting({2, 3});
   const Attributes axis1 = with({{"axis", int64_t{1}}});
@@ -154,9 +178,10 @@ TEST(Gather, IndicesOutOfRangeAreErrorsThatNameThem) {
           << message;
     }
     errorOf(MAX_STATUS_OUT_OF_RANGE, [&] { runNode("GatherND", {}, {data, ints({0, index}, {1, 2})}, {1}); });
-    errorOf(MAX_STATUS_OUT_OF_RANGE, [&] {
-      runNode("ScatterND", {}, {data, ints({0, index}, {1, 2}), counting({1})}, {2, 3});
-    });
+    for (const bool constants : {false, true})
+      errorOf(MAX_STATUS_OUT_OF_RANGE, [&] {
+        runNode("ScatterND", {}, {data, ints({0, index}, {1, 2}), counting({1})}, {2, 3}, 1, constants);
+      });
     errorOf(MAX_STATUS_OUT_OF_RANGE, [&] {
       runNode("ScatterElements", axis1, {data, ints({index}, {1, 1}), counting({1, 1})}, {2, 3});
     });

@@ -28,6 +28,25 @@ TEST(Fold, FailingNodeStaysForRunTime) {
   EXPECT_EQ(operatorsOf(*b.graph), "Add Gather");
 }
 
+// PyTorch's exporter writes torch.arange as the places of ones, and a view with strides as Gather from sums of such.
+TEST(Fold, PlacesOfOnesVanish) {
+  const auto build = [](Builder& b) {
+    Value* ones = b.op("ConstantOfShape", {b.ints({3})}, attrs({{"value", b.scalar(1)->constant}}));
+    Value* places = b.op("Transpose", {b.op("NonZero", {ones})}, attrs({{"perm", std::vector<int64_t>{1, 0}}}));
+    Value* numbers = b.op("Squeeze", {places, b.ints({1})});
+    b.output(b.op("Gather", {b.input({5}), b.op("Add", {numbers, b.ints({1})})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{5}}), "Gather");
+}
+
+TEST(Fold, ManyPlacesAreNotStored) {
+  Builder b;
+  Value* places = b.op("NonZero", {b.op("ConstantOfShape", {b.ints({1 << 21})})});
+  b.output(b.op("Add", {places, b.input({1, 1}, DType::Int64)}));
+  compile(*b.graph, withoutFusion());
+  EXPECT_EQ(operatorsOf(*b.graph), "Add ConstantOfShape NonZero");
+}
+
 TEST(Fold, ShapeArithmeticVanishes) {
   const auto build = [](Builder& b) {
     Value* x = b.input({b.symbol("batch"), b.symbol("sequence"), 24});

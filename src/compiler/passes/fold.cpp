@@ -13,13 +13,22 @@ namespace max {
 
 namespace {
 
-// Bytes of all outputs; nullopt if they are not known or overflow.
+// The most elements that an output can have; nullopt if they are not known.
+std::optional<Shape> largestShape(const Node& node, const Value& output) {
+  if (node.is("NonZero")) {
+    const Shape& shape = node.input(0)->constant->shape();
+    return Shape{std::max(shape.rank(), 1), shape.count()};
+  }
+  return output.type.ranked ? concrete(output.type.dims) : std::nullopt;
+}
+
+// Bytes of all outputs, at most; nullopt if they are not known or overflow.
 std::optional<size_t> producedBytes(const Node& node) {
   size_t bytes = 0;
   for (const Value* output : node.outputs) {
     if (!output) continue;
-    if (!output->type.ranked || output->type.dtype == DType::Invalid) return std::nullopt;
-    const auto shape = concrete(output->type.dims);
+    if (output->type.dtype == DType::Invalid) return std::nullopt;
+    const auto shape = largestShape(node, *output);
     if (!shape) return std::nullopt;
     bytes = checkedAdd(bytes, bytesFor(output->type.dtype, shape->count()));
   }
@@ -28,7 +37,8 @@ std::optional<size_t> producedBytes(const Node& node) {
 
 bool isFoldable(const Node& node) {
   if (hasTrait(node, kTraitRandom) || hasTrait(node, kTraitControlFlow)) return false;
-  if (hasTrait(node, kTraitDataDependent)) return false;
+  // Exporters write the numbers from zero on as the places of ones.
+  if (hasTrait(node, kTraitDataDependent) && !node.is("NonZero")) return false;
   for (const Value* output : node.outputs)
     if (output && holdsPointers(output->type.dtype)) return false;  // their size does not follow from the types
   for (const Value* input : node.inputs)
@@ -132,7 +142,7 @@ class Folder {
     for (size_t i = 0; i < inputs.size(); ++i)
       if (const Value* value = node.inputs[i]) inputs[i] = {value->type.dtype, value->constant->shape(), nullptr};
     for (size_t i = 0; i < outputs.size(); ++i)
-      if (const Value* value = node.outputs[i]) outputs[i] = {value->type.dtype, *concrete(value->type.dims), nullptr};
+      if (const Value* value = node.outputs[i]) outputs[i] = {value->type.dtype, *largestShape(node, *value), nullptr};
     const std::optional<uint64_t> work = estimateWork(node, inputs, outputs);
     return work && budget_.load.tryTakeWork(*work);
   }

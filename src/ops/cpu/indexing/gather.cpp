@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cstring>
 
-#include "base/work_vector.h"
 #include "graph/readers/indexing.h"
 #include "ops/cpu/element.h"
+#include "ops/cpu/indexing/runs.h"
 #include "ops/cpu/movement/movement.h"
 #include "ops/families.h"
 
@@ -15,7 +15,6 @@ namespace {
 
 constexpr int64_t kGrainBytes = 64 * 1024;
 constexpr int64_t kMostRunBytes = 64;  // of an element; larger ones are copied fast enough one by one
-constexpr int64_t kLeastRun = 8;       // elements of a run, on average
 
 bool hasIndices(const OpRequest& request) {
   return hasByteElements(request) && request.has(1) &&
@@ -33,7 +32,7 @@ class GatherOp final : public OpKernel {
     bytes_ = data.product(axis_ + 1, data.rank()) * static_cast<int64_t>(sizeOf(request.inputs[0].dtype));
     count_ = request.inputs[1].shape.count();
     is64_ = request.inputs[1].dtype == DType::Int64;
-    if (const Tensor* indices = request.inputs[1].constant) runs_ = runsOf(indices->data());
+    if (const Tensor* indices = request.inputs[1].constant) runs_ = knownRuns(indices->data());
   }
 
   void run(const OpContext& context) const override {
@@ -59,26 +58,12 @@ class GatherOp final : public OpKernel {
   }
 
  private:
-  // Elements [from, from + count) of the axis, which become [to, to + count).
-  struct Run {
-    int64_t from, to, count;
-  };
-
-  // Windows of pixels, as networks gather them by known indices, are runs along a row. Short ones are not worth a call.
-  WorkVector<Run> runsOf(const void* indices) const {
+  WorkVector<Run> knownRuns(const void* indices) const {
     if (bytes_ > kMostRunBytes) return {};
-    WorkVector<Run> runs;
-    for (int64_t k = 0; k < count_; ++k) {
+    return runsOf(count_, [&](int64_t k) {
       const int64_t index = indexAt(indices, is64_, k), from = index < 0 ? index + size_ : index;
-      if (from < 0 || from >= size_) return {};
-      if (!runs.empty() && from == runs.back().from + runs.back().count) {
-        ++runs.back().count;
-        continue;
-      }
-      runs.push_back({from, k, 1});
-      if (static_cast<int64_t>(runs.size()) * kLeastRun > count_) return {};
-    }
-    return runs;
+      return from < size_ ? from : -1;
+    });
   }
 
   void copyRuns(const OpContext& context) const {
@@ -88,8 +73,8 @@ class GatherOp final : public OpKernel {
       for (int64_t i = begin; i < end; ++i) {
         const Run& run = runs_[static_cast<size_t>(i % count)];
         const int64_t row = i / count;
-        copyElement(run.count * bytes_, context.out<std::byte>() + (row * count_ + run.to) * bytes_,
-                    context.in<std::byte>(0) + (row * size_ + run.from) * bytes_);
+        copyElement(run.count * bytes_, context.out<std::byte>() + (row * count_ + run.first) * bytes_,
+                    context.in<std::byte>(0) + (row * size_ + run.place) * bytes_);
       }
     });
   }

@@ -11,6 +11,7 @@
 #include "ops/cpu/element.h"
 #include "ops/cpu/elementwise/ops.h"
 #include "ops/cpu/grain.h"
+#include "ops/cpu/indexing/runs.h"
 #include "ops/families.h"
 
 namespace max {
@@ -227,12 +228,25 @@ class ScatterNDOp final : public ScatterOp {
       MovementCall(request, nullptr)
           .fail(MAX_STATUS_INVALID_ARGUMENT, "updates of shape ", request.inputs[2].shape, " do not fit indices ",
                 request.inputs[1].shape, " and data ", request.inputs[0].shape);
+    const Tensor* indices = request.inputs[1].constant;
+    const int64_t elements = slices_.sliceElements();
+    if (indices && !combine_ && elements > 0 && elements < kLeastSharedSlice) runs_ = knownRuns(indices->data());
   }
 
  private:
+  WorkVector<Run> knownRuns(const void* indices) const {
+    try {
+      return runsOf(slices_.count(),
+                    [&](int64_t i) { return slices_.offset(node_, i, indices) / slices_.sliceElements(); });
+    } catch (const Error&) {
+      return {};  // an index out of range is an error of the run, if there ever is one
+    }
+  }
+
   void update(const OpContext& context, std::byte* out) const override {
     const int64_t elements = slices_.sliceElements();
     if (elements == 0) return;
+    if (!runs_.empty()) return copyRuns(context, out);
     const int64_t slices = std::max<int64_t>(1, dataBytes_ / elementBytes_ / elements);
     // Every thread reads all indices.
     const bool isShared =
@@ -258,7 +272,17 @@ class ScatterNDOp final : public ScatterOp {
     }
   }
 
+  void copyRuns(const OpContext& context, std::byte* out) const {
+    const int64_t bytes = slices_.sliceElements() * elementBytes_;
+    WorkCounter work;
+    for (const Run& run : runs_) {
+      copyElement(run.count * bytes, out + run.place * bytes, context.in<std::byte>(2) + run.first * bytes);
+      work.pass(8 + run.count * bytes / 4);
+    }
+  }
+
   SliceWalk slices_;
+  WorkVector<Run> runs_;  // none = one by one
 };
 
 template <class K>
