@@ -202,6 +202,11 @@ inline void conv(GraphSource& source) {
 inline void convTranspose(GraphSource& source) {
   const Entry x = source.image(4);
   const int64_t channels = x.dim(1).value();
+  if (source.chance(40)) {
+    const Attributes attributes = with({{"strides", Ints{2, 2}}, {"pads", Ints{1, 1, 1, 1}}, {"group", channels}});
+    Value* y = source.node("ConvTranspose", {x.value, source.weight({channels, 1, 4, 4})}, attributes);
+    return source.add(y, x.bound * 4);
+  }
   Value* y = source.node("ConvTranspose", {x.value, source.weight({channels, 3, 2, 2})}, with1("strides", Ints{2, 2}));
   source.add(y, x.bound * static_cast<double>(channels) * 4);
 }

@@ -98,16 +98,46 @@ inline Sample convTranspose(Source& source, const Row& row) {
   return sample;
 }
 
+// A filter for each channel, with taps for every place within a stride.
+inline Sample depthwiseTranspose(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const Ints sizes = spatialSizes(source);
+  const size_t rank = sizes.size();
+  const int64_t channels = source.integer(2, source.chance(30) ? 70 : 20);
+  Ints strides, pads(2 * rank), extra;
+  Shape weights{channels, 1};
+  for (size_t i = 0; i < rank; ++i) {
+    strides.push_back(source.integer(1, 3));
+    weights.push(strides[i] + source.integer(0, source.chance(20) ? 6 : 3));
+    pads[i] = source.integer(0, weights[static_cast<int>(i) + 2] - 1);
+    pads[i + rank] = source.integer(0, weights[static_cast<int>(i) + 2] - 1 - pads[i]);
+    extra.push_back(source.integer(0, strides[i] - 1));
+  }
+  Sample sample{
+      {channelsFirst(source, dtype, source.integer(1, 2), channels, sizes), source.tensor(dtype, weights, -1, 1)}};
+  sample.inputs.push_back(source.chance(60) ? source.tensor(dtype, {channels}) : nullptr);
+  sample.attributes.set("group", channels);
+  sample.attributes.set("strides", strides);
+  sample.attributes.set("output_padding", extra);
+  if (source.chance(80))
+    sample.attributes.set("pads", pads);
+  else
+    sample.attributes.set("auto_pad", source.pick<std::string>({"SAME_UPPER", "SAME_LOWER", "VALID"}));
+  sample.constants = 0b10;
+  return sample;
+}
+
 // The compiler's: channels last, with an activation; often as many taps as the stride.
 inline Sample fusedConvTranspose(Source& source, const Row& row) {
-  Sample sample = convTranspose(source, row);
+  const bool isDepthwise = source.chance(40);
+  Sample sample = isDepthwise ? depthwiseTranspose(source, row) : convTranspose(source, row);
   const Shape first = sample.inputs[0]->shape();
   Shape last{first[0]};
   for (int i = 2; i < first.rank(); ++i) last.push(first[i]);
   last.push(first[1]);
   sample.inputs[0] = sample.inputs[0]->reshaped(last);
   setActivation(source, sample);
-  if (source.chance(50)) return sample;
+  if (isDepthwise || source.chance(50)) return sample;
   const Shape& weights = sample.inputs[1]->shape();
   for (const char* name : {"auto_pad", "dilations", "output_padding", "pads"}) sample.attributes.erase(name);
   sample.attributes.set("strides", Ints(weights.begin() + 2, weights.end()));

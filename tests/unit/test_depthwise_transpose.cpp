@@ -66,5 +66,35 @@ TEST(ConvTranspose, TakesWeightsOfTheCall) {
     for (const int64_t groups : {1, 3}) compare(random, test, 6, groups, 5, groups == 1);
 }
 
+// Channels last: places of the output within a stride are depthwise convolutions. Some images are blocks of rows, some
+// results go past the caches.
+TEST(DepthwiseTranspose, TakesPhasesOfTheOutput) {
+  Random random(33);
+  const struct {
+    int64_t images, height, width, channels, kernel, stride, pad;
+  } kTests[] = {{2, 9, 11, 40, 4, 2, 1},  {1, 70, 90, 64, 3, 2, 1},  {1, 75, 81, 20, 4, 2, 0},
+                {3, 7, 5, 33, 16, 8, 4},  {1, 20, 24, 16, 5, 1, 2},  {1, 6, 8, 100, 2, 2, 0},
+                {1, 1, 40, 128, 7, 3, 2}, {1, 200, 180, 32, 4, 2, 1}};
+  for (const auto& test : kTests) {
+    Attributes attributes;
+    attributes.set("group", test.channels);
+    attributes.set("strides", std::vector<int64_t>{test.stride, test.stride});
+    attributes.set("pads", std::vector<int64_t>(4, test.pad));
+    LooseNode node("max", "ConvTranspose", attributes);
+    const std::vector<Ref<Tensor>> inputs = {
+        randomTensor(random, DType::Float32, {test.images, test.height, test.width, test.channels}),
+        randomTensor(random, DType::Float32, {test.channels, 1, test.kernel, test.kernel}),
+        randomTensor(random, DType::Float32, {test.channels})};
+    const auto side = [&](int64_t in) { return (in - 1) * test.stride + test.kernel - 2 * test.pad; };
+    const std::vector<OutputType> type = {
+        {DType::Float32, {test.images, side(test.height), side(test.width), test.channels}}};
+    const KernelRun expected = runOp(node.node(), inputs, type, "reference");
+    for (const int lanes : {1, 3}) {
+      const KernelRun actual = runOp(node.node(), inputs, type, "phases_f32", lanes, true);
+      expectClose(*actual.outputs[0], *expected.outputs[0], 1e-5, concat(inputs[0]->shape(), " on ", lanes));
+    }
+  }
+}
+
 }  // namespace
 }  // namespace max::test

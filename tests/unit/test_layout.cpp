@@ -115,6 +115,21 @@ TEST(Layout, TransposedConvolutionsFollow) {
   EXPECT_EQ(compileAndCompare(build, {{2, 3, 6, 5}}), "Transpose*2 max.Conv*2 max.ConvTranspose*2");
 }
 
+// A filter for each channel has kernels for this layout where its taps reach every place within a stride.
+TEST(Layout, DepthwiseTransposedConvolutionsFollow) {
+  const auto build = [](int64_t size, int64_t filters) {
+    return [=](Builder& b) {
+      Value* x = conv(b, b.input({b.symbol("n"), 3, 6, b.symbol("w")}), 3, 4, 3);
+      Value* y = b.op("ConvTranspose", {x, b.random({4, filters, size, size}), b.random({4 * filters})},
+                      attrs({{"strides", list({2, 2})}, {"group", 4}}));
+      b.output(conv(b, b.op("Relu", {y}), 4 * filters, 3, 1));
+    };
+  };
+  EXPECT_EQ(compileAndCompare(build(3, 1), {{2, 3, 6, 5}}), "Transpose*2 max.Conv*2 max.ConvTranspose");
+  EXPECT_EQ(compileAndCompare(build(1, 1), {{2, 3, 6, 5}}), "ConvTranspose Relu Transpose*4 max.Conv*2");
+  EXPECT_EQ(compileAndCompare(build(3, 2), {{2, 3, 6, 5}}), "ConvTranspose Relu Transpose*4 max.Conv*2");
+}
+
 TEST(Layout, TransposedConvolutionsTakeNoResidual) {
   const auto build = [](Builder& b) {
     Value* x = b.input({2, 3, 6, 5});

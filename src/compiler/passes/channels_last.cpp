@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "compiler/passes.h"
+#include "graph/readers/transposed.h"
 #include "graph/readers/windows.h"
 
 namespace max {
@@ -114,7 +115,8 @@ bool lowerConvTranspose(Rewriter& rewriter, Node& node) {
   const int rank = rankOf(node.input(0));
   if (rank < 3 || rank > 5 || shape.rank() != rank || shape.count() == 0) return false;
   const int64_t groups = readers::readGroups(node.attributes);
-  if (groups > 1 && groups == shape[0]) return false;  // few filters for each channel work on planes
+  // Few filters for each channel work on planes.
+  if (groups > 1 && groups == shape[0] && !readers::isPhasedDepthwise(node.attributes, shape)) return false;
   return replaceByLast(rewriter, node, "ConvTranspose", node.inputs, node.attributes);
 }
 

@@ -109,7 +109,12 @@ class DepthwiseRows {
   int64_t grain(int64_t rows, int lanes) const;  // of a loop over rows
   // Elements from one pixel of the input to the next, and bytes of the output.
   void setInStep(int64_t step) { inStep_ = step; }
-  void setOutPitch(int64_t bytes) { outStep_ = bytes / (writesNarrow_ ? 2 : 4); }
+  void setOutPitch(int64_t bytes);
+  // Elements from one pixel of the output to the next, from its row, frame and image.
+  struct OutSteps {
+    int64_t pixel, row, frame, image;
+  };
+  void setOutSteps(const OutSteps& steps) { out_ = steps; }
   // `input(image, d, h)` is a row of the input, [in[2]][inStep]; the others are those of the whole node.
   using Input = FunctionRef<const void*(int64_t image, int64_t d, int64_t h)>;
   struct Operands {
@@ -134,6 +139,7 @@ class DepthwiseRows {
   // Some columns only of a single row.
   void runBand(int64_t index, int64_t rows, Columns columns, Input input, const Operands& operands,
                std::byte* scratch) const;
+  OutSteps denseSteps(int64_t pixel) const;
   void applyFunction(float* values, int64_t pixels, uint16_t* narrow) const;
 
   ConvShape shape_;
@@ -146,8 +152,12 @@ class DepthwiseRows {
   int64_t rowStride_;  // of the input, from one row of a band to the next
   int64_t mostRows_;   // of a band
   int64_t stripPixels_, blockChannels_;
-  int64_t inStep_, outStep_;
+  int64_t inStep_;
+  OutSteps out_;
 };
+
+// An input that is in no near cache.
+bool isFar(const ConvShape& shape);
 
 // One filter per channel, of a size that the depthwise kernel supports.
 bool isDepthwise(const Shape& weights, int64_t groups);

@@ -37,26 +37,61 @@ struct Place {
   int64_t h, pixel;
 };
 
-// Residuals and limits of one vector of channels of a tile, then the stores. kEdge: some pixels may lie past the row's
-// end. kFull: all lanes are channels.
+constexpr int kMostSums = 2 * kTile;  // of a tile
+
+// Sums of one vector of channels of a tile, pixel after pixel, of which each row stores `pixels`.
+struct TileResults {
+  int64_t rows, rowPixels, pixels;
+  HWY_ALIGN float sums[kMostSums * kLanes];
+};
+
+// What few tiles need, from memory: residuals, or results of bfloat16. Unrolled in every kernel it would
+// be most of their code.
+HWY_NOINLINE void storeResults(const DepthwiseBand& band, const TileResults& results, Place at, int64_t c,
+                               int64_t count) {
+  const D d;
+  const V low = hn::Set(d, band.low), high = hn::Set(d, band.high);
+  for (int64_t o = 0; o < results.rows; ++o)
+    for (int64_t p = 0; p < results.pixels; ++p) {
+      const int64_t i = (at.h + o) * band.outRowStep + (at.pixel + p) * band.outStep + c;
+      V sum = hn::Load(d, results.sums + (o * results.rowPixels + p) * kLanes);
+      if (band.residual) sum = hn::Add(sum, loadFirst(d, band.residual + i, count));
+      sum = hn::Min(high, hn::Max(low, sum));
+#if HWY_TARGET == HWY_AVX3  // others have no products of bfloat16, which read such results
+      if (band.narrow) {
+        storeNarrow(sum, band.narrow + i, count);
+        continue;
+      }
+#endif
+      storeFirst(d, sum, band.out + i, count);
+    }
+}
+
+// Limits of one vector of channels of a tile, then the stores. kEdge: some pixels may lie past the row's end. kFull:
+// all lanes are channels.
 template <bool kEdge, bool kFull, int kRows, int kPixels>
 HWY_INLINE void finish(const DepthwiseBand& band, V (&sums)[kRows][kPixels], Place at, int64_t c, int64_t count) {
   const D d;
   const int64_t step = band.outStep, rowStep = band.outRowStep, from = at.h * rowStep + at.pixel * step + c;
+  if (band.residual || band.narrow) {
+    static_assert(kRows * kPixels <= kMostSums);
+    TileResults results;
+    results.rows = kRows;
+    results.rowPixels = kPixels;
+    results.pixels = std::min<int64_t>(kPixels, band.outWidth - at.pixel);
+    MAX_UNROLL for (int o = 0; o < kRows; ++o) MAX_UNROLL for (int p = 0; p < kPixels; ++p)
+        hn::Store(sums[o][p], d, results.sums + (o * kPixels + p) * kLanes);
+    return storeResults(band, results, at, c, count);
+  }
   const auto each = [&](auto work) HWY_ATTR {
     MAX_UNROLL for (int o = 0; o < kRows; ++o)
         MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (!kEdge || at.pixel + p < band.outWidth)
             work(sums[o][p], from + o * rowStep + p * step);
   };
-  if (band.residual)
-    each([&](V& sum, int64_t i) HWY_ATTR { sum = hn::Add(sum, loadFirst(d, band.residual + i, count)); });
   // A processor that compares where it multiplies feels each of them.
   const V low = hn::Set(d, band.low), high = hn::Set(d, band.high);
   if (band.low > -kInfinity) each([&](V& sum, int64_t) HWY_ATTR { sum = hn::Max(low, sum); });
   if (band.high < kInfinity) each([&](V& sum, int64_t) HWY_ATTR { sum = hn::Min(high, sum); });
-#if HWY_TARGET == HWY_AVX3  // others have no products of bfloat16, which read such results
-  if (band.narrow) return each([&](V sum, int64_t i) HWY_ATTR { storeNarrow(sum, band.narrow + i, count); });
-#endif
   if (band.isStreamed) return each([&](V sum, int64_t i) HWY_ATTR { hn::Stream(sum, d, band.out + i); });
   each([&](V sum, int64_t i) HWY_ATTR {
     if (kFull)
@@ -334,11 +369,9 @@ struct Kernel {
   int64_t width, stride;
   void (*run)(const DepthwiseBand& band);
 };
-constexpr Kernel kKernels[] = {{3, 1, runTiles<3, 1>},
-                               {3, 2, runTiles<3, 2>},
+constexpr Kernel kKernels[] = {{3, 1, runTiles<3, 1>}, {3, 2, runTiles<3, 2>},
 #if HWY_TARGET <= HWY_AVX2  // the better, the smaller; others have too few registers for wide kernels
-                               {5, 1, runTiles<5, 1>},
-                               {5, 2, runTiles<5, 2>},
+                               {2, 1, runTiles<2, 1>}, {5, 1, runTiles<5, 1>}, {5, 2, runTiles<5, 2>},
                                {7, 1, runTiles<7, 1>}
 #endif
 };
@@ -391,12 +424,6 @@ Ref<DepthwiseWeights> weightsOf(const OpRequest& request) {
     return Ref<DepthwiseWeights>(prepared);
   if (!request.inputs[1].constant) return nullptr;
   return makeRef<DepthwiseWeights>(*request.inputs[1].constant, isNarrow(request.inputs[0]));
-}
-
-constexpr int64_t kNearElements = 256 << 10;
-
-bool isFar(const ConvShape& shape) {
-  return shape.images * shape.in[0] * shape.in[1] * shape.in[2] * shape.channels > kNearElements;
 }
 
 // Results that go past the caches.
@@ -466,6 +493,11 @@ class DepthwiseOp : public OpKernel {
 
 }  // namespace
 
+bool isFar(const ConvShape& shape) {
+  constexpr int64_t kNearElements = 256 << 10;
+  return shape.images * shape.in[0] * shape.in[1] * shape.in[2] * shape.channels > kNearElements;
+}
+
 DepthwiseWeights::DepthwiseWeights(const Tensor& weights, bool hasWords)
     : channels_(weights.shape()[0]), width_(weights.shape().back()) {
   const Shape& shape = weights.shape();
@@ -515,7 +547,7 @@ DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<Depth
       stripPixels_(1),
       blockChannels_(shape.channels),
       inStep_(shape.channels),
-      outStep_(shape.channels) {
+      out_(denseSteps(shape.channels)) {
   const int64_t kernelRows = shape.taps() / shape.kernel[2];
   const bool hasFrames = shape.kernel[0] > 1;
   // Others' rows of the input are not next to each other.
@@ -538,6 +570,13 @@ DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<Depth
   const int64_t columns = (kColumnsOfTile - 1) * shape.stride[2] + shape.kernel[2];
   const int64_t blocks = checkedMultiply(rows * columns, pixelBytes) / kBlockBytes + 1;
   blockChannels_ = alignUp((shape.channels + blocks - 1) / blocks, 2 * kWordLanes);
+}
+
+void DepthwiseRows::setOutPitch(int64_t bytes) { out_ = denseSteps(bytes / (writesNarrow_ ? 2 : 4)); }
+
+DepthwiseRows::OutSteps DepthwiseRows::denseSteps(int64_t pixel) const {
+  const int64_t row = shape_.out[2] * pixel, frame = shape_.out[1] * row;
+  return {pixel, row, frame, shape_.out[0] * frame};
 }
 
 int64_t DepthwiseRows::scratchBytes() const {
@@ -603,13 +642,14 @@ void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input 
                             std::byte* scratch) const {
   const int64_t width = columns.end - columns.begin;
   const RowPlace place = placeOf(index);
-  const int64_t row = (place.image * shape_.out[0] + place.d) * shape_.out[1] + place.h;
-  const int64_t pixel = row * shape_.out[2] + columns.begin, at = pixel * outStep_;
-  const int64_t pixelBytes = outStep_ * static_cast<int64_t>(sizeof(float));
+  const int64_t at = place.image * out_.image + place.d * out_.frame + place.h * out_.row + columns.begin * out_.pixel;
+  const int64_t pixelBytes = out_.pixel * static_cast<int64_t>(sizeof(float));
   const void* x[kMaxInputRows + (1 + kDepthwiseRowsAtOnce) * kMaxKernelRows];
   findRows(place, rows, input, x);
   auto* narrow = writesNarrow_ ? reinterpret_cast<uint16_t*>(operands.output) + at : nullptr;
-  const int64_t outStep = writesNarrow_ && activation_.function ? shape_.channels : outStep_;
+  const bool isKept = writesNarrow_ && activation_.function;
+  const int64_t outStep = isKept ? shape_.channels : out_.pixel;
+  const int64_t outRowStep = isKept ? width * outStep : bandAxis_ == 0 ? out_.frame : out_.row;
   float* out = reinterpret_cast<float*>(writesNarrow_ ? scratch : operands.output) + (writesNarrow_ ? 0 : at);
   const DepthwiseBand band{x,
                            rows,
@@ -626,7 +666,7 @@ void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input 
                            outStep,
                            shape_.in[2],
                            width,
-                           shape_.out[2] * outStep * (bandAxis_ == 0 ? shape_.out[1] : 1),
+                           outRowStep,
                            shape_.kernel[2],
                            shape_.stride[2],
                            shape_.dilation[2],
@@ -637,19 +677,23 @@ void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input 
                            activation_.function ? nullptr : narrow,
                            isFar_,
                            !narrow && !activation_.function && isLarge_ && canStream(out, pixelBytes, nullptr) &&
-                               (outStep == shape_.channels || shape_.channels % kWordLanes == 0),
+                               (outStep == shape_.channels || shape_.channels % kWordLanes == 0) &&
+                               (rows == 1 || outRowStep % kWordLanes == 0),
                            activation_.low,
                            activation_.high};
   function_(band);
   if (band.isStreamed) hwy::FlushStream();
-  if (activation_.function) applyFunction(out, rows * width, narrow);
+  if (!activation_.function) return;
+  const int64_t joined = out_.row == width * out_.pixel ? rows : 1;  // rows that follow each other
+  for (int64_t i = 0; i < rows; i += joined)
+    applyFunction(out + i * outRowStep, joined * width, narrow ? narrow + i * out_.row : nullptr);
 }
 
 void DepthwiseRows::applyFunction(float* values, int64_t pixels, uint16_t* narrow) const {
-  const bool isDense = outStep_ == shape_.channels;
+  const bool isDense = out_.pixel == shape_.channels;
   const int64_t rows = isDense ? 1 : pixels, count = isDense ? pixels * shape_.channels : shape_.channels;
-  const int64_t step = narrow ? count : outStep_;
-  if (roundedFunction_) return roundedFunction_(activation_, {values, step, rows, count, narrow, outStep_, {}, 0});
+  const int64_t step = narrow ? count : out_.pixel;
+  if (roundedFunction_) return roundedFunction_(activation_, {values, step, rows, count, narrow, out_.pixel, {}, 0});
   for (int64_t row = 0; row < rows; ++row) applyActivation(activation_, values + row * step, count);
 }
 

@@ -18,6 +18,7 @@ struct ConvShape {
   Spatial kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1};
   Spatial before{0, 0, 0}, after{0, 0, 0};  // padding
 
+  ConvShape() = default;
   // X [N, spatial.., C], W [M, C / group, kernel..], output [N, out.., M] of a convolution of the compiler's, with up
   // to 3 spatial dimensions.
   ConvShape(const Node& node, const Shape& x, const Shape& w, const Shape& output);

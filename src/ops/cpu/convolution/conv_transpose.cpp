@@ -11,6 +11,7 @@
 
 #include "base/align.h"
 #include "base/interrupt_point.h"
+#include "graph/readers/transposed.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/matrix/matmul.h"
@@ -421,11 +422,23 @@ bool accepts(const OpRequest& request) {
   return isSupported(request.inputs[1].dtype, request.inputs[1].shape);
 }
 
-// Prepared weights are for one of the two.
-template <bool kDisjoint>
+bool hasPhases(const Node& node, const Shape& weights) {
+  return node.isOwn("ConvTranspose") && readers::isPhasedDepthwise(node.attributes, weights);
+}
+
 bool acceptsLast(const OpRequest& request) {
-  return accepts(request) && areFloats(request) && (request.inputs[1].constant || request.node.prepared) &&
-         hasDisjointTaps(request.node.attributes, request.inputs[1].shape) == kDisjoint;
+  return accepts(request) && areFloats(request) && (request.inputs[1].constant || request.node.prepared);
+}
+
+// Prepared weights are for one of the three.
+bool acceptsRows(const OpRequest& request) {
+  return acceptsLast(request) && hasDisjointTaps(request.node.attributes, request.inputs[1].shape);
+}
+bool acceptsPhases(const OpRequest& request) {
+  return acceptsLast(request) && hasPhases(request.node, request.inputs[1].shape);
+}
+bool acceptsGather(const OpRequest& request) {
+  return acceptsLast(request) && !acceptsRows(request) && !acceptsPhases(request);
 }
 
 NarrowOperands narrowOperands(const Node& node) {
@@ -461,6 +474,7 @@ const Tensor* packedWeights(const Node& node, std::span<const Tensor* const> con
 Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor* weights = packedWeights(node, constants);
   if (!weights) return nullptr;
+  if (hasPhases(node, weights->shape())) return preparePhases(node, *weights);
   if (node.isOwn("ConvTranspose") && hasDisjointTaps(node.attributes, weights->shape()))
     return prepareDisjointTaps(node, *weights);
   return packTransposed(*weights, readers::readGroups(node.attributes), defaultLanes());
@@ -468,8 +482,9 @@ Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants
 
 constexpr Implementation kConvTranspose[] = {{"gather_f32", accepts, create}};
 constexpr Implementation kLast[] = {{"rows_bf16", acceptsWords, createWordRows},
-                                    {"rows_f32", acceptsLast<true>, createFloatRows},
-                                    {"gather_f32", acceptsLast<false>, create}};
+                                    {"rows_f32", acceptsRows, createFloatRows},
+                                    {"phases_f32", acceptsPhases, createPhases},
+                                    {"gather_f32", acceptsGather, create}};
 const OpRow kRows[] = {{"", "ConvTranspose", kConvTranspose, prepare},
                        {kMaxDomain, "ConvTranspose", kLast, prepare, nullptr, narrowOperands}};
 
@@ -500,7 +515,7 @@ TransposedShape::TransposedShape(const OpRequest& request) {
 std::optional<PackedForm> transposedForm(const Node& node, std::span<const Tensor* const> constants) {
   const bool isOwn = node.isOwn("ConvTranspose");
   const Tensor* weights = isOwn || node.is("ConvTranspose") ? packedWeights(node, constants) : nullptr;
-  if (!weights) return std::nullopt;
+  if (!weights || hasPhases(node, weights->shape())) return std::nullopt;
   const Shape& shape = weights->shape();
   const int64_t groups = readers::readGroups(node.attributes), taps = shape.product(2, shape.rank());
   const int64_t filters = shape[1], width = shape.back();

@@ -33,6 +33,20 @@ bool hasDisjointTaps(const Attributes& attributes, const Shape& weights);
 std::unique_ptr<OpKernel> createDisjointTaps(const OpRequest& request, const GemmTable& table);
 Ref<Prepared> prepareDisjointTaps(const Node& node, const Tensor& weights);
 
+// Places of the output that are a stride apart from each other are a convolution of the input without strides, by the
+// taps that are a stride apart, the last one first.
+struct TransposedPhase {
+  Spatial first, firstTap;
+  ConvShape convolution;
+
+  // `number`: of the first place, in the order of the output.
+  TransposedPhase(const TransposedShape& shape, int64_t number);
+};
+
+// Channels last, a filter for each channel: each phase is a depthwise convolution (conv_transpose_phases.cpp).
+std::unique_ptr<OpKernel> createPhases(const OpRequest& request);
+Ref<Prepared> preparePhases(const Node& node, const Tensor& weights);
+
 // How the weights of a transposed convolution are packed; nothing if they are not.
 std::optional<PackedForm> transposedForm(const Node& node, std::span<const Tensor* const> constants);
 
