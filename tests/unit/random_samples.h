@@ -733,7 +733,12 @@ inline Sample resize(Source& source, const Row& row) {
   Ints sizes(shape.begin(), shape.end());
   for (int64_t& size : sizes)
     if (source.chance(60)) size = source.integer(1, 12);
-  Sample sample{{source.tensor(source.pick(row.dtypes), shape), nullptr, nullptr, source.ints(sizes)}, {}, 1, 0b1000};
+  const DType dtype = source.pick(row.dtypes);
+  if (dtype == DType::Float32 && source.chance(20)) {  // lines that are computed in parts
+    std::fill(sizes.begin(), sizes.end() - 2, 1);
+    sizes.back() = source.integer(2000, 5000);
+  }
+  Sample sample{{source.tensor(dtype, shape), nullptr, nullptr, source.ints(sizes)}, {}, 1, 0b1000};
   const std::string mode = source.pick<std::string>({"nearest", "linear", "cubic"});
   sample.attributes.set("mode", mode);
   sample.attributes.set("coordinate_transformation_mode",

@@ -31,16 +31,19 @@ void requireSource(const MovementCall& call) {
 class NearestOp final : public OpKernel {
  public:
   explicit NearestOp(const OpRequest& request)
-      : saved_(request), bytes_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))) {
+      : saved_(request),
+        bytes_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))),
+        isEmpty_(request.outputs[0].shape.count() == 0) {
     const float outside = resizeOf(request).outside;
     storeNumbers(request.inputs[0].dtype, fill_, 0, 1, &outside);
-    if (allConstant(request, 1)) copy_.emplace(plan(MovementCall(request, nullptr)));
+    if (!isEmpty_ && allConstant(request, 1)) copy_.emplace(plan(MovementCall(request, nullptr)));
   }
   static bool accepts(const OpRequest& request) {
     return isNearest(request) && hasByteElements(request) && request.outputs[0].dtype == request.inputs[0].dtype;
   }
 
   void run(const OpContext& context) const override {
+    if (isEmpty_) return;
     const OpRequest request = saved_.request();
     if (copy_)
       copy_->run(context.in<std::byte>(0), context.out<std::byte>(), fill_, context.lanes);
@@ -64,6 +67,7 @@ class NearestOp final : public OpKernel {
 
   SavedRequest saved_;
   int64_t bytes_;
+  bool isEmpty_;  // whatever the tables of its axes would take
   std::byte fill_[8] = {};
   std::optional<IndexedCopy> copy_;
 };
@@ -104,7 +108,8 @@ struct Pass {
     if (inner == 1) return runLines(x, y, context);
     const int64_t grain = grainOf(16384, {inner, taps});
     context.parallelFor(outer * outputSize, grain, [&](int64_t begin, int64_t end, int) {
-      for (int64_t row = begin; row < end; ++row) makeRow(x, y, row / outputSize, row % outputSize);
+      WorkCounter work;
+      for (int64_t row = begin; row < end; ++row, work.pass(inner)) makeRow(x, y, row / outputSize, row % outputSize);
     });
   }
 
@@ -112,24 +117,46 @@ struct Pass {
   void runLines(const T* x, const Results<T>& y, const OpContext& context) const {
     const int64_t grain = grainOf(16384, {outputSize, taps});
     context.parallelFor(outer, grain, [&](int64_t begin, int64_t end, int) {
-      for (int64_t o = begin; o < end; ++o)
+      WorkCounter work;
+      for (int64_t o = begin; o < end; ++o, work.pass(outputSize))
         y.write(o * outputSize, outputSize,
                 [&](T* to, int64_t first, int64_t last) { makeLine(x + o * inputSize, first, last, to); });
     });
   }
 
+  // body(begin, end) for [0, count), in parts if they are much work; the caller counts what is not.
+  template <class Body>
+  void divided(int64_t count, Body body) const {
+    constexpr int64_t kLittleWork = 4096;
+    if (count <= kLittleWork / taps) return body(0, count);
+    inParts(count, taps, body);
+  }
+
   void makeLine(const T* line, int64_t first, int64_t last, T* to) const {
-    const int64_t* at = index.data() + first * taps;
-    const T* by = weight.data() + first * taps;
-    WorkCounter work;
-    for (int64_t i = first; i < last; ++i, work.pass(taps)) {
-      T sum = 0;
-      for (int64_t tap = 0; tap < taps; ++tap) sum += *by++ * line[*at++];
-      to[i - first] = sum;
-    }
+    divided(last - first, [&](int64_t begin, int64_t end) {
+      const int64_t* at = index.data() + (first + begin) * taps;
+      const T* by = weight.data() + (first + begin) * taps;
+      if (taps == 2) return addTaps<2>(line, at, by, end - begin, to + begin);
+      if (taps == 4) return addTaps<4>(line, at, by, end - begin, to + begin);
+      for (int64_t i = begin; i < end; ++i, at += taps, by += taps) {
+        T sum = 0;
+        for (int64_t tap = 0; tap < taps; ++tap) sum += by[tap] * line[at[tap]];
+        to[i] = sum;
+      }
+    });
+    if (outsideIndices.empty()) return;
     for (auto i = std::lower_bound(outsideIndices.begin(), outsideIndices.end(), first);
          i != outsideIndices.end() && *i < last; ++i)
       to[*i - first] = outside;
+  }
+
+  template <int kTaps>
+  static void addTaps(const T* line, const int64_t* at, const T* by, int64_t count, T* __restrict to) {
+    for (int64_t i = 0; i < count; ++i, at += kTaps, by += kTaps) {
+      T sum = by[0] * line[at[0]];
+      for (int tap = 1; tap < kTaps; ++tap) sum += by[tap] * line[at[tap]];
+      to[i] = sum;
+    }
   }
 
   void makeRow(const T* x, const Results<T>& y, int64_t o, int64_t i) const {
@@ -145,20 +172,18 @@ struct Pass {
   void makePart(const T* base, int64_t i, int64_t count, T* out) const {
     const int64_t* at = index.data() + i * taps;
     const T* by = weight.data() + i * taps;
-    if (taps == 2) {
-      const T *a = base + at[0] * inner, *b = base + at[1] * inner;
-      const T wa = by[0], wb = by[1];
-      inParts(count, 1, [=](int64_t begin, int64_t end) {
-        for (int64_t k = begin; k < end; ++k) out[k] = wa * a[k] + wb * b[k];
-      });
-      return;
-    }
-    for (int64_t k = 0; k < count; ++k) out[k] = 0;
-    for (int64_t tap = 0; tap < taps; ++tap, passWork(count)) {
-      const T* row = base + at[tap] * inner;
-      const T w = by[tap];
-      for (int64_t k = 0; k < count; ++k) out[k] += w * row[k];
-    }
+    divided(count, [=, this](int64_t begin, int64_t end) {
+      if (taps == 2) return addRows(base + at[0] * inner, by[0], base + at[1] * inner, by[1], begin, end, out);
+      std::fill(out + begin, out + end, T{0});
+      for (int64_t tap = 0; tap < taps; ++tap) addRow(base + at[tap] * inner, by[tap], begin, end, out);
+    });
+  }
+
+  static void addRows(const T* a, T wa, const T* b, T wb, int64_t begin, int64_t end, T* __restrict out) {
+    for (int64_t k = begin; k < end; ++k) out[k] = wa * a[k] + wb * b[k];
+  }
+  static void addRow(const T* row, T w, int64_t begin, int64_t end, T* __restrict out) {
+    for (int64_t k = begin; k < end; ++k) out[k] += w * row[k];
   }
 };
 
@@ -176,20 +201,24 @@ WorkVector<T> numbersOf(WorkVector<double> weights) {
   return numbers;
 }
 
-double shrinkage(const ResizedAxis& axis) {
-  return std::min(1., static_cast<double>(axis.outputSize) / static_cast<double>(axis.inputSize));
+// How much less the other axes have to do after this one, for what it costs. Along the last axis of a tensor, every
+// output is a sum of its own, which takes longer than those of rows.
+double gainOf(const ResizedAxis& axis, int rank) {
+  constexpr double kCostOfLines = 6;
+  const double shrinks =
+      static_cast<double>(axis.inputSize) / static_cast<double>(std::max<int64_t>(axis.outputSize, 1)) - 1;
+  return axis.axis + 1 == rank ? shrinks / kCostOfLines : shrinks;
 }
 
-// The axis that shrinks most comes first, so that the others have less work. Among those that do not shrink it is the
-// last one, whose rows are the shortest.
 template <class T>
 Passes<T> passesOf(const MovementCall& call) {
   requireSource(call);
   const readers::Resize resize = resizeOf(call.request());
   std::vector<ResizedAxis> axes = resizedAxes(call, resize);
-  std::sort(axes.begin(), axes.end(), [](const ResizedAxis& a, const ResizedAxis& b) {
-    const double first = shrinkage(a), second = shrinkage(b);
-    return first == second ? a.axis > b.axis : first < second;
+  const int rank = call.in().rank();
+  std::sort(axes.begin(), axes.end(), [&](const ResizedAxis& a, const ResizedAxis& b) {
+    const double first = gainOf(a, rank), second = gainOf(b, rank);
+    return first == second ? a.axis > b.axis : first > second;
   });
   Shape shape = call.in();
   Passes<T> passes;
@@ -222,11 +251,12 @@ class InterpolateOp final : public OpKernel {
         dtype_(request.inputs[0].dtype),
         rounds_(dtype_ == DType::Float32 && isNarrow(request.outputs[0])),
         count_(request.outputs[0].shape.count()) {
-    if (!allConstant(request, 1)) return;
+    if (count_ == 0 || !allConstant(request, 1)) return;
     passes_.emplace(passesOf<T>(MovementCall(request, nullptr)));
   }
 
   void run(const OpContext& context) const override {
+    if (count_ == 0) return;
     if (passes_) return runPasses(*passes_, context);
     const OpRequest request = saved_.request();
     runPasses(passesOf<T>(MovementCall(request, context.inputs)), context);
@@ -244,7 +274,6 @@ class InterpolateOp final : public OpKernel {
   }
 
   void runPasses(const Passes<T>& passes, const OpContext& context) const {
-    if (count_ == 0) return;
     T* blocks = reinterpret_cast<T*>(context.scratch);
     const size_t size = blockElements();
     const bool direct = dtype_ == (std::is_same_v<T, float> ? DType::Float32 : DType::Float64);
@@ -287,8 +316,8 @@ class InterpolateOp final : public OpKernel {
 
   SavedRequest saved_;
   DType dtype_;
-  bool rounds_;  // float32 to bfloat16
-  int64_t count_;
+  bool rounds_;    // float32 to bfloat16
+  int64_t count_;  // 0 = nothing to do, whatever the weights of its axes would take
   std::optional<Passes<T>> passes_;
 };
 
