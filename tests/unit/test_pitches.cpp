@@ -186,6 +186,23 @@ TEST(Pitches, MixedConvolutionsCopyNothing) {
   EXPECT_EQ(parts.moved, 0u);
 }
 
+TEST(Pitches, TransposedConvolutionsOfChannelsCopyNothing) {
+  const auto transposed = [](Builder& b, Value* x, int64_t side) {
+    const int64_t channels = x->type.dims[1].value();
+    return b.op(
+        "ConvTranspose", {x, b.random({channels, 1, side, side}), b.random({channels})},
+        attrs({{"group", channels}, {"strides", list({2, 2})}, {"output_padding", list({side % 2, side % 2})}}));
+  };
+  const auto build = [&](Builder& b) {
+    Node* parts = halves(b);
+    Value* first = b.op("HardSwish", {transposed(b, parts->output(0), 3)});
+    b.output(b.op("Tanh", {b.op("Concat", {first, transposed(b, parts->output(1), 4)}, kChannels)}));
+  };
+  const Parts parts = partsOf(build, {2, 3, 9, 9});
+  EXPECT_EQ(parts.all, 4u);
+  EXPECT_EQ(parts.moved, 0u);
+}
+
 TEST(Pitches, WhatSkipsAConvolutionIsCopiedOnce) {
   const auto build = [](Builder& b) {
     Node* parts = halves(b);
