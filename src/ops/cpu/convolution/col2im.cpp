@@ -45,24 +45,59 @@ class Col2ImOp final : public OpKernel {
       for (int64_t plane = begin; plane < end; ++plane) {
         T* image = context.out<T>() + plane * size;
         fillParts(image, size, T{0});
-        for (int64_t tap = 0; tap < taps; ++tap, work.pass(16))
-          addTap(context.in<T>(0) + (plane * taps + tap) * columns_, tap, image);
+        for (int64_t tap = 0, count; tap < taps; tap += count, work.pass(16)) {
+          count = joins(tap) ? 2 : 1;
+          const T* columns = context.in<T>(0) + (plane * taps + tap) * columns_;
+          count == 2 ? addTwoTaps(columns, tap, image) : addTap(columns, tap, image);
+        }
       }
     });
   }
 
  private:
+  // Whether this tap and the next one are neighbours in a row, and fill it together.
+  bool joins(int64_t tap) const {
+    const ColumnAxis& axis = axes_[2];
+    return axis.stride == 2 && axis.dilation == 1 && tap % axis.taps + 1 < axis.taps;
+  }
+
   void addTap(const T* columns, int64_t tap, T* image) const {
-    forEachColumnLine(axes_, tap, [&](int64_t line, int64_t place, int64_t w) {
-      const ColumnAxis& axis = axes_[2];
-      const int64_t begin = axis.begin(w), end = axis.end(w);
-      const T* from = columns + line;
-      T* to = image + place + axis.shift(w);
-      if (axis.stride == 1)
-        for (int64_t i = begin; i < end; ++i) to[i] += from[i];
-      else
-        for (int64_t i = begin; i < end; ++i) to[i * axis.stride] += from[i];
+    const ColumnAxis& axis = axes_[2];
+    const int64_t place = tap % axis.taps, begin = axis.begin(place), end = axis.end(place), shift = axis.shift(place);
+    forEachColumnLine(axes_, tap, [&](int64_t line, int64_t at) {
+      addLine(columns + line + begin, end - begin, axis.stride, image + at + begin * axis.stride + shift);
     });
+  }
+
+  void addTwoTaps(const T* columns, int64_t tap, T* image) const {
+    const ColumnAxis& axis = axes_[2];
+    const int64_t place = tap % axis.taps, shift = axis.shift(place);
+    const int64_t begins[] = {axis.begin(place), axis.begin(place + 1)},
+                  ends[] = {axis.end(place), axis.end(place + 1)};
+    const int64_t begin = std::max(begins[0], begins[1]), end = std::max(std::min(ends[0], ends[1]), begin);
+    forEachColumnLine(axes_, tap, [&](int64_t line, int64_t at) {
+      const T *first = columns + line, *second = first + columns_;
+      T* to = image + at + shift;
+      for (int64_t i = begins[0]; i < std::min(begin, ends[0]); ++i) to[2 * i] += first[i];
+      for (int64_t i = begins[1]; i < std::min(begin, ends[1]); ++i) to[2 * i + 1] += second[i];
+      addPairs(first + begin, second + begin, end - begin, to + 2 * begin);
+      for (int64_t i = end; i < ends[0]; ++i) to[2 * i] += first[i];
+      for (int64_t i = end; i < ends[1]; ++i) to[2 * i + 1] += second[i];
+    });
+  }
+
+  static void addLine(const T* __restrict from, int64_t count, int64_t stride, T* __restrict to) {
+    if (stride == 1)
+      for (int64_t i = 0; i < count; ++i) to[i] += from[i];
+    else
+      for (int64_t i = 0; i < count; ++i) to[i * stride] += from[i];
+  }
+
+  static void addPairs(const T* __restrict first, const T* __restrict second, int64_t count, T* __restrict to) {
+    for (int64_t i = 0; i < count; ++i) {
+      to[2 * i] += first[i];
+      to[2 * i + 1] += second[i];
+    }
   }
 
   int64_t planes_, columns_;

@@ -21,17 +21,18 @@ struct ColumnAxis {
   }
 };
 
-// Three axes, missing ones first. Calls body(row of positions, offset in the image, tap of the last axis) for every row
-// of positions (all axes except the last fixed) that tap number `tap` maps into the image; offsets in elements.
+// Three axes, missing ones first. Calls body(row of positions, offset in the image) for every row of positions (all
+// axes except the last fixed) that tap number `tap` maps into the image; offsets in elements.
 template <class Body>
 void forEachColumnLine(const ColumnAxis (&axes)[3], int64_t tap, Body body) {
   const ColumnAxis &depth = axes[0], &row = axes[1], &place = axes[2];
-  const int64_t w = tap % place.taps, h = tap / place.taps % row.taps, d = tap / place.taps / row.taps;
+  const int64_t h = tap / place.taps % row.taps, d = tap / place.taps / row.taps;
+  const int64_t begin = row.begin(h), end = row.end(h), lastDepth = depth.end(d);
   WorkCounter work;
-  for (int64_t i = depth.begin(d); i < depth.end(d); ++i)
-    for (int64_t j = row.begin(h); j < row.end(h); ++j, work.pass(8 + place.positions))
+  for (int64_t i = depth.begin(d); i < lastDepth; ++i)
+    for (int64_t j = begin; j < end; ++j, work.pass(8 + place.positions))
       body((i * row.positions + j) * place.positions,
-           ((i * depth.stride + depth.shift(d)) * row.size + j * row.stride + row.shift(h)) * place.size, w);
+           ((i * depth.stride + depth.shift(d)) * row.size + j * row.stride + row.shift(h)) * place.size);
 }
 
 }  // namespace max
