@@ -116,6 +116,34 @@ TEST(Narrow, Convolutions) {
   }
 }
 
+// Filters that come with the call are rounded, too; with the channels first, what all taps read is rounded once.
+TEST(Narrow, FiltersOfTheCall) {
+  if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
+  RandomTensors random(99);
+  struct Case {
+    int64_t channels, filters, groups, size, stride, pad;
+  };
+  for (const Case& c : {Case{32, 40, 1, 1, 1, 0}, Case{18, 33, 1, 3, 2, 1}, Case{64, 20, 1, 3, 1, 0},
+                        Case{48, 51, 3, 3, 1, 1}, Case{16, 16, 1, 5, 1, 2}})
+    for (const bool isLast : {false, true}) {
+      NodeUnderTest node(isLast ? kMaxDomain : "", "Conv");
+      node->products = DType::BFloat16;
+      node->attributes.set("pads", std::vector<int64_t>(4, c.pad));
+      node->attributes.set("strides", std::vector<int64_t>(2, c.stride));
+      node->attributes.set("group", c.groups);
+      const int64_t side = (17 + 2 * c.pad - c.size) / c.stride + 1;
+      const Shape out = isLast ? Shape{2, side, side, c.filters} : Shape{2, c.filters, side, side};
+      const Shape in = isLast ? Shape{2, 17, 17, c.channels} : Shape{2, c.channels, 17, 17};
+      const Tensors inputs = {widened(*narrowed(*random.floats(in))),
+                              widened(*narrowed(*random.floats({c.filters, c.channels / c.groups, c.size, c.size}))),
+                              random.floats({c.filters})};
+      const Ref<Tensor> exact = node.run(inputs, {out}, "reference")[0];
+      for (const int lanes : {1, 3})
+        expectNear(*node.run(inputs, {out}, "conv_bf16", lanes)[0], *exact, 1e-4f,
+                   concat(c.channels, " channels, size ", c.size));
+    }
+}
+
 // Groups that share a vector, which may share their last one with the one before: widths below, at and above a tile's
 // pixels, with and without borders.
 TEST(Narrow, GroupsOfFewChannels) {

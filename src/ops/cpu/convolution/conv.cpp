@@ -175,8 +175,8 @@ Ref<PackedWeights> weightsOf(const OpRequest& request, const ConvShape& shape, c
 }
 
 // A multiple of 64 bytes.
-int64_t packedGroupFloats(const Shape& weights, int64_t groups) {
-  return alignUp(4 * packedCount(gemmTable(), weights.product(1, weights.rank()), weights[0] / groups)) / 4;
+int64_t packedGroupFloats(const GemmTable& table, const Shape& weights, int64_t groups) {
+  return alignUp(4 * packedCount(table, weights.product(1, weights.rank()), weights[0] / groups)) / 4;
 }
 
 Epilogue epilogueOf(const Node& node) { return {1, fusedActivation(node), readers::addsResidualLast(node.attributes)}; }
@@ -201,7 +201,7 @@ ConvOp::ConvOp(const OpRequest& request, const ConvShape& shape, const GemmTable
       rows_(merges_ ? asRowTaps(inside_) : inside_),
       weightShape_(request.inputs[1].shape),
       packed_(weightsOf(request, shape, table)),
-      groupStride_(packed_ ? packed_->stride() : packedGroupFloats(weightShape_, shape.groups)),
+      groupStride_(packed_ ? packed_->stride() : packedGroupFloats(table, weightShape_, shape.groups)),
       gemm_(shape.images * shape.pixels(), shape.groupFilters(),
             merges_ ? shape.taps() / shape.kernel[2] : shape.taps(),
             merges_ ? (channels_ + (copiesWords_ && !readsHalves_ && channels_ % 2)) * shape.kernel[2]
@@ -363,9 +363,20 @@ NarrowOperands narrowPixels(const Node& node, const Shape& weights, double reade
   return result;
 }
 
+// Whether filters of the call are rounded, too: many pixels share what is packed of them. Their channels are whole
+// words.
+bool roundsFilters(const OpRequest& request) {
+  constexpr int64_t kFewestPixels = 48, kFewestFilters = 16;
+  const Shape& weights = request.inputs[1].shape;
+  if (!mayBeNarrow(request.node) || request.inputs[1].constant || request.node.prepared) return false;
+  if (weights[1] % 2 != 0 || weights[1] < kChannelsWorthATap) return false;
+  const int64_t filters = weights[0] / readers::readGroups(request.node.attributes);
+  return filters >= kFewestFilters && request.outputs[0].shape.count() >= kFewestPixels * weights[0];
+}
+
 bool acceptsWordsConv(const OpRequest& request) {
   if (!areFloats(request, narrowPixels(request.node, request.inputs[1].shape)) || !acceptsShapes(request)) return false;
-  return packsWords(request) && !hasWinogradWeights(request.node) &&
+  return (packsWords(request) || roundsFilters(request)) && !hasWinogradWeights(request.node) &&
          !isDepthwise(request.inputs[1].shape, readers::readGroups(request.node.attributes));
 }
 
@@ -427,8 +438,12 @@ class ChannelsFirstOp : public OpKernel {
     std::vector<Operand> outputs(request.outputs.begin(), request.outputs.end());
     inputs[0].shape = channelsLast(inputs[0].shape);
     outputs[0].shape = channelsLast(outputs[0].shape);
+    if (createInner == createWordsConv && roundsFilters(request)) inputs[0].dtype = DType::BFloat16;
+    rounds_ = isNarrow(inputs[0]);
     inner_ = createInner({request.node, inputs, outputs, request.lanes});
-    outAt_ = alignUp(checkedMultiply<int64_t>(4, inputs[0].shape.count()));
+    const int64_t pixelBytes = alignUp(checkedMultiply<int64_t>(4, inputs[0].shape.count()));
+    roundedAt_ = rounds_ ? pixelBytes : 0;
+    outAt_ = checkedAdd(pixelBytes, rounds_ ? alignUp(pixelBytes / 2) : 0);
     innerAt_ = checkedAdd(outAt_, alignUp(checkedMultiply<int64_t>(4, outputs[0].shape.count())));
   }
 
@@ -436,7 +451,13 @@ class ChannelsFirstOp : public OpKernel {
     auto* x = reinterpret_cast<float*>(context.scratch);
     auto* y = reinterpret_cast<float*>(context.scratch + outAt_);
     transposeImages(context.in<float>(0), images_, channels_, inPixels_, x);
-    const void* inputs[] = {x, context.inputs[1], hasBias_ ? context.inputs[2] : nullptr};
+    auto* rounded = reinterpret_cast<uint16_t*>(context.scratch + roundedAt_);
+    if (rounds_)
+      inParts(images_ * inPixels_ * channels_, 1, [&](int64_t begin, int64_t end) {
+        bfloat16GemmTable()->narrow(x + begin, end - begin, rounded + begin);
+      });
+    const void* inputs[] = {rounds_ ? static_cast<const void*>(rounded) : x, context.inputs[1],
+                            hasBias_ ? context.inputs[2] : nullptr};
     void* outputs[] = {y};
     inner_->run({inputs, outputs, context.scratch + innerAt_, context.lanes});
     transposeImages(y, images_, outPixels_, filters_, context.out<float>());
@@ -447,7 +468,8 @@ class ChannelsFirstOp : public OpKernel {
   int64_t images_, channels_, filters_, inPixels_, outPixels_;
   bool hasBias_;
   std::unique_ptr<OpKernel> inner_;
-  int64_t outAt_, innerAt_;
+  bool rounds_ = false;  // what is multiplied is bfloat16, and each pixel is read several times
+  int64_t roundedAt_ = 0, outAt_, innerAt_;
 };
 
 bool hasPlainPadding(const Node& node, const Shape& weights) {
