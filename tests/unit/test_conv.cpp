@@ -87,6 +87,9 @@ void compare(const ConvCase& c, RandomTensors& random, CpuTarget target, int i,
   const Tensors expected = node.run(inputs, {c.output()}, "reference");
   const Tensors actual = node.run(inputs, {c.output()}, implementation, 1 + i % 3, 2);
   expectNear(*actual[0], *expected[0], 3e-5f, concat(nameOf(target), " case ", i, " ", c.describe()));
+  if (std::string_view(implementation) != "few_f32") return;
+  const Tensors ofCall = node.run(inputs, {c.output()}, implementation, 1 + i % 3);
+  expectNear(*ofCall[0], *expected[0], 3e-5f, concat(nameOf(target), " case ", i, " ", c.describe(), " of the call"));
 }
 
 void compareRandomCases(int kind, int count) {
@@ -309,6 +312,23 @@ TEST(Conv, FewFiltersMatchReference) {
       for (const int64_t stride : {1, 2}) {
         const ConvCase c{2, 1, 33, filters, 1, {7, 11}, {5, 5}, {1, stride}, {1, 1}, {2, 2, 2, 2}};
         compare(c, random, target, 2, "few_f32");
+      }
+  });
+}
+
+// What finds a template in an image: the channels are first, and the template comes with the call.
+TEST(Conv, TemplatesMatchReference) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(33);
+    for (const int64_t filters : {1, 3, 10})
+      for (const int64_t pad : {0, 2}) {
+        NodeUnderTest node("", "Conv");
+        node->attributes.set("pads", std::vector<int64_t>(4, pad));
+        const Tensors inputs = {random.floats({2, 40, 9, 12}), random.floats({filters, 40, 4, 5}),
+                                random.floats({filters})};
+        const Shape out = {2, filters, 6 + 2 * pad, 8 + 2 * pad};
+        const Tensors expected = node.run(inputs, {out}, "reference");
+        expectNear(*node.run(inputs, {out}, "few_f32", 2)[0], *expected[0], 3e-5f, concat(nameOf(target), filters));
       }
   });
 }

@@ -495,6 +495,10 @@ const Tensor* filtersOf(const Node& node, std::span<const Tensor* const> constan
   return hasPlainPadding(node, weights->shape()) ? weights : nullptr;
 }
 
+bool isFew(const Node& node, const Tensor& weights) {
+  return node.isOwn("Conv") && hasFewFilters(node, weights.shape());
+}
+
 const GroupedTable* groupedTable(const Node& node, const Tensor& weights) {
   return winogradSide(node, weights) == 0 ? groupedTableFor(node, weights.shape()) : nullptr;
 }
@@ -517,7 +521,7 @@ Ref<Prepared> prepareFilters(const Node& node, std::span<const Tensor* const> co
   if (isDepthwise(weights->shape(), groups)) return prepareDepthwise(node, *weights);
   if (isStem(node, *weights)) return prepareStem(node, *weights);
   if (hasWindows(node, *weights)) return makeRef<WindowWeights>(node, *weights);
-  if (hasFewFilters(node, *weights)) return makeRef<FewWeights>(*weights);
+  if (isFew(node, *weights)) return makeRef<FewWeights>(*weights);
   if (const GroupedTable* table = groupedTable(node, *weights)) return makeRef<GroupedWeights>(*table, *weights);
   const std::optional<PackedForm> form = formOf(node, *weights);
   if (!form) return nullptr;
@@ -534,6 +538,7 @@ constexpr Implementation kConv[] = {{"stem_f32", acceptsStem, createStem},
                                     {"conv_bf16", acceptsWordsConv, createWordsConv},
                                     {"conv_f32", acceptsConv, createConv}};
 constexpr Implementation kChannelsFirst[] = {
+    {"few_f32", acceptsChannelsFirst<acceptsFew>, createChannelsFirst<createFew>},
     {"conv_bf16", acceptsChannelsFirst<acceptsWordsConv>, createChannelsFirst<createWordsConv>},
     {"conv_f32", acceptsChannelsFirst<acceptsConv>, createChannelsFirst<createConv>}};
 const OpRow kRows[] = {{kMaxDomain, "Conv", kConv, prepareFilters, nullptr, narrowOperands},
@@ -546,7 +551,7 @@ std::optional<PackedForm> filterForm(const Node& node, std::span<const Tensor* c
   const Tensor* weights = isConv ? filtersOf(node, constants) : nullptr;
   if (!weights || isDepthwise(weights->shape(), readers::readGroups(node.attributes))) return std::nullopt;
   if (isStem(node, *weights) || hasWindows(node, *weights)) return std::nullopt;
-  if (hasFewFilters(node, *weights) || groupedTable(node, *weights)) return std::nullopt;
+  if (isFew(node, *weights) || groupedTable(node, *weights)) return std::nullopt;
   return formOf(node, *weights);
 }
 

@@ -6,6 +6,7 @@
 
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv_rows.h"
+#include "ops/cpu/movement/transpose_tile.h"
 #include "ops/cpu/narrow.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -108,36 +109,55 @@ constexpr int64_t kShortSum = 128;
 // Of long sums, more filters than a product fills its vectors with.
 constexpr int64_t kMostOfLongSums = 12, kLongSum = 256;
 
+// [filter][channel][tap] as [filter][tap][channel].
+void putChannelsLast(const float* weights, int64_t filters, int64_t channels, int64_t taps, float* to) {
+  constexpr int64_t kSize = sizeof(float);
+  for (int64_t filter = 0; filter < filters; ++filter, weights += channels * taps, to += channels * taps) {
+    passWork(channels * taps);
+    transposeTiles(kSize, reinterpret_cast<const std::byte*>(weights), taps * kSize, reinterpret_cast<std::byte*>(to),
+                   channels * kSize, channels, taps);
+  }
+}
+
 Ref<FewWeights> weightsOf(const OpRequest& request) {
   auto* prepared = dynamic_cast<FewWeights*>(request.node.prepared.get());
-  return prepared ? Ref<FewWeights>(prepared) : makeRef<FewWeights>(*request.inputs[1].constant);
+  if (prepared) return Ref<FewWeights>(prepared);
+  return request.inputs[1].constant ? makeRef<FewWeights>(*request.inputs[1].constant) : nullptr;
 }
 
 class FewOp final : public BorderedRowsOp {
  public:
-  explicit FewOp(const OpRequest& request)
-      : BorderedRowsOp(request), table_(fewTable()), weights_(weightsOf(request)) {}
+  explicit FewOp(const OpRequest& request) : BorderedRowsOp(request), table_(fewTable()), weights_(weightsOf(request)) {
+    if (!weights_) weightBytes_ = alignUp(checkedMultiply<int64_t>(sizeof(float), request.inputs[1].shape.count()));
+  }
+  size_t scratchBytes() const override { return BorderedRowsOp::scratchBytes() + static_cast<size_t>(weightBytes_); }
+  void run(const OpContext& context) const override {
+    if (!weights_)
+      putChannelsLast(context.in<float>(1), shape_.filters, shape_.channels, shape_.taps(), ownValues(context));
+    BorderedRowsOp::run(context);
+  }
   bool takesPitch(OperandPlace place) const override {
     return place.side == OperandPlace::Output || (place.number == 0 && rows_.takesInStep());
   }
 
  private:
   void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float*) const override {
-    const float* weights[BorderedRows::kMost];
+    const float *values = weights_ ? weights_->values() : ownValues(context), *weights[BorderedRows::kMost];
     float* out = context.out<float>() + segment.begin * outStep_;
     FewRow row{};
     row.x = segment.x;
     row.weights = weights;
     row.rows = segment.count;
     row.depth = shape_.kernel[2] * shape_.channels;
-    row.filterFloats = weights_->filterFloats();
+    row.filterFloats = shape_.taps() * shape_.channels;
     row.step = shape_.stride[2] * inStep_;
     row.pixels = segment.pixels;
     row.pixelSize = outStep_;
     row.low = activation_.low;
     row.high = activation_.high;
     for (int64_t filter = 0; filter < shape_.filters; filter += kBlockFilters) {
-      for (int64_t r = 0; r < segment.count; ++r) weights[r] = weights_->row(filter, segment.numbers[r]);
+      for (int64_t r = 0; r < segment.count; ++r)
+        weights[r] = values + filter * row.filterFloats + segment.numbers[r] * row.depth;
       row.filters = std::min(kBlockFilters, shape_.filters - filter);
       row.bias = hasBias_ ? context.in<float>(2) + filter : nullptr;
       row.out = out + filter;
@@ -146,30 +166,28 @@ class FewOp final : public BorderedRowsOp {
     if (activation_.function) applyFunction(out, segment.pixels);
   }
 
+  // Of filters that are not known before the call, behind the memory of lanes.
+  float* ownValues(const OpContext& context) const {
+    return reinterpret_cast<float*>(context.scratch + BorderedRowsOp::scratchBytes());
+  }
+
   const FewTable& table_;
   Ref<FewWeights> weights_;
+  int64_t weightBytes_ = 0;
 };
 
 }  // namespace
 
-FewWeights::FewWeights(const Tensor& weights) {
+FewWeights::FewWeights(const Tensor& weights) : values_(Tensor::allocate(DType::Float32, Shape({weights.count()}))) {
   const Shape& shape = weights.shape();
-  const int64_t filters = shape[0], channels = shape[1], taps = shape.product(2, shape.rank());
-  filterFloats_ = taps * channels;
-  rowFloats_ = shape[shape.rank() - 1] * channels;
-  values_ = Tensor::allocate(DType::Float32, Shape({weights.count()}));
-  auto* to = static_cast<float*>(values_->mutableData());
-  const float* from = weights.as<float>();
-  for (int64_t filter = 0; filter < filters; ++filter, from += filterFloats_)
-    for (int64_t tap = 0; tap < taps; ++tap)
-      for (int64_t c = 0; c < channels; ++c) *to++ = from[c * taps + tap];
+  putChannelsLast(weights.as<float>(), shape[0], shape[1], shape.product(2, shape.rank()),
+                  static_cast<float*>(values_->mutableData()));
 }
 
 const FewTable& fewTable() { return MAX_CHOOSE_TARGET(kFew); }
 
-bool hasFewFilters(const Node& node, const Tensor& weights) {
-  const Shape& shape = weights.shape();
-  if (!node.isOwn("Conv") || node.input(3) || readers::readGroups(node.attributes) != 1) return false;
+bool hasFewFilters(const Node& node, const Shape& shape) {
+  if (node.input(3) || readers::readGroups(node.attributes) != 1) return false;
   const int64_t most = shape.product(1, shape.rank()) >= kLongSum ? kMostOfLongSums : kMostFewFilters;
   if (shape[0] > most || shape[1] < kFewestChannels) return false;
   // Adding up takes as long as the products of so few factors; those of bfloat16 need not.
@@ -179,7 +197,10 @@ bool hasFewFilters(const Node& node, const Tensor& weights) {
 }
 
 bool acceptsFew(const OpRequest& request) {
-  return dynamic_cast<const FewWeights*>(request.node.prepared.get()) && !request.has(3) && areFloats(request);
+  if (request.has(3) || !areFloats(request)) return false;
+  if (request.node.prepared) return dynamic_cast<const FewWeights*>(request.node.prepared.get());
+  const Shape& weights = request.inputs[1].shape;
+  return !request.inputs[1].constant && weights.rank() <= 5 && hasFewFilters(request.node, weights);
 }
 
 std::unique_ptr<OpKernel> createFew(const OpRequest& request) { return std::make_unique<FewOp>(request); }

@@ -37,18 +37,15 @@ class FewWeights : public Prepared {
   explicit FewWeights(const Tensor& weights);
   size_t bytes() const override { return values_->bytes(); }
   bool replaces(size_t input) const override { return input == 1; }
-  const float* row(int64_t filter, int64_t kernelRow) const {
-    return values_->as<float>() + filter * filterFloats_ + kernelRow * rowFloats_;
-  }
-  int64_t filterFloats() const { return filterFloats_; }
+  const float* values() const { return values_->as<float>(); }
 
  private:
-  int64_t filterFloats_, rowFloats_;
   Ref<Tensor> values_;
 };
 
 // Whether a convolution has so few filters, and a form that is worth it.
-bool hasFewFilters(const Node& node, const Tensor& weights);
+bool hasFewFilters(const Node& node, const Shape& weights);
+// With filters that the load prepared, or that come with the call.
 bool acceptsFew(const OpRequest& request);
 std::unique_ptr<OpKernel> createFew(const OpRequest& request);
 
