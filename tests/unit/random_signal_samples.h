@@ -98,14 +98,15 @@ inline Sample convTranspose(Source& source, const Row& row) {
   return sample;
 }
 
-// A filter for each channel, with taps for every place within a stride.
-inline Sample depthwiseTranspose(Source& source, const Row& row) {
+// A filter for each channel or for each of a few in a group, with taps for every place within a stride.
+inline Sample phasedTranspose(Source& source, const Row& row) {
   const DType dtype = source.pick(row.dtypes);
   const Ints sizes = spatialSizes(source);
   const size_t rank = sizes.size();
-  const int64_t channels = source.integer(2, source.chance(30) ? 70 : 20);
+  const int64_t inGroup = source.pick<int64_t>({1, 1, 2, 4, 8});
+  const int64_t groups = source.integer(2, source.chance(30) ? 70 / inGroup : 20), channels = groups * inGroup;
   Ints strides, pads(2 * rank), extra;
-  Shape weights{channels, 1};
+  Shape weights{channels, inGroup};
   for (size_t i = 0; i < rank; ++i) {
     strides.push_back(source.integer(1, 3));
     weights.push(strides[i] + source.integer(0, source.chance(20) ? 6 : 3));
@@ -116,7 +117,7 @@ inline Sample depthwiseTranspose(Source& source, const Row& row) {
   Sample sample{
       {channelsFirst(source, dtype, source.integer(1, 2), channels, sizes), source.tensor(dtype, weights, -1, 1)}};
   sample.inputs.push_back(source.chance(60) ? source.tensor(dtype, {channels}) : nullptr);
-  sample.attributes.set("group", channels);
+  sample.attributes.set("group", groups);
   sample.attributes.set("strides", strides);
   sample.attributes.set("output_padding", extra);
   if (source.chance(80))
@@ -129,15 +130,15 @@ inline Sample depthwiseTranspose(Source& source, const Row& row) {
 
 // The compiler's: channels last, with an activation; often as many taps as the stride.
 inline Sample fusedConvTranspose(Source& source, const Row& row) {
-  const bool isDepthwise = source.chance(40);
-  Sample sample = isDepthwise ? depthwiseTranspose(source, row) : convTranspose(source, row);
+  const bool isPhased = source.chance(50);
+  Sample sample = isPhased ? phasedTranspose(source, row) : convTranspose(source, row);
   const Shape first = sample.inputs[0]->shape();
   Shape last{first[0]};
   for (int i = 2; i < first.rank(); ++i) last.push(first[i]);
   last.push(first[1]);
   sample.inputs[0] = sample.inputs[0]->reshaped(last);
   setActivation(source, sample);
-  if (isDepthwise || source.chance(50)) return sample;
+  if (isPhased || source.chance(50)) return sample;
   const Shape& weights = sample.inputs[1]->shape();
   for (const char* name : {"auto_pad", "dilations", "output_padding", "pads"}) sample.attributes.erase(name);
   sample.attributes.set("strides", Ints(weights.begin() + 2, weights.end()));

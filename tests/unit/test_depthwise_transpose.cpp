@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // ConvTranspose whose groups have one channel and a few filters, or whose weights come with the call.
 #include "op_harness.h"
+#include "ops/cpu/convolution/conv_grouped.h"
 
 namespace max::test {
 namespace {
@@ -66,34 +67,51 @@ TEST(ConvTranspose, TakesWeightsOfTheCall) {
     for (const int64_t groups : {1, 3}) compare(random, test, 6, groups, 5, groups == 1);
 }
 
-// Channels last: places of the output within a stride are depthwise convolutions. Some images are blocks of rows, some
-// results go past the caches.
+struct Phased {
+  int64_t images, height, width, channels, groups, kernel, stride, pad;
+};
+
+// Channels last, a stride and an activation along both axes.
+void comparePhases(Random& random, const Phased& test, const char* activation) {
+  Attributes attributes;
+  attributes.set("group", test.groups);
+  attributes.set("strides", std::vector<int64_t>{test.stride, test.stride});
+  attributes.set("pads", std::vector<int64_t>(4, test.pad));
+  attributes.set("activation", std::string(activation));
+  LooseNode node("max", "ConvTranspose", attributes);
+  const std::vector<Ref<Tensor>> inputs = {
+      randomTensor(random, DType::Float32, {test.images, test.height, test.width, test.channels}),
+      randomTensor(random, DType::Float32, {test.channels, test.channels / test.groups, test.kernel, test.kernel}),
+      randomTensor(random, DType::Float32, {test.channels})};
+  const auto side = [&](int64_t in) { return (in - 1) * test.stride + test.kernel - 2 * test.pad; };
+  const std::vector<OutputType> type = {
+      {DType::Float32, {test.images, side(test.height), side(test.width), test.channels}}};
+  const KernelRun expected = runOp(node.node(), inputs, type, "reference");
+  for (const int lanes : {1, 3}) {
+    const KernelRun actual = runOp(node.node(), inputs, type, "phases_f32", lanes, true);
+    expectClose(*actual.outputs[0], *expected.outputs[0], 1e-4, concat(inputs[0]->shape(), " on ", lanes));
+  }
+}
+
+// Places of the output within a stride are depthwise convolutions. Some images are blocks of rows, some results go past
+// the caches.
 TEST(DepthwiseTranspose, TakesPhasesOfTheOutput) {
   Random random(33);
-  const struct {
-    int64_t images, height, width, channels, kernel, stride, pad;
-  } kTests[] = {{2, 9, 11, 40, 4, 2, 1},  {1, 70, 90, 64, 3, 2, 1},  {1, 75, 81, 20, 4, 2, 0},
-                {3, 7, 5, 33, 16, 8, 4},  {1, 20, 24, 16, 5, 1, 2},  {1, 6, 8, 100, 2, 2, 0},
-                {1, 1, 40, 128, 7, 3, 2}, {1, 200, 180, 32, 4, 2, 1}};
-  for (const auto& test : kTests) {
-    Attributes attributes;
-    attributes.set("group", test.channels);
-    attributes.set("strides", std::vector<int64_t>{test.stride, test.stride});
-    attributes.set("pads", std::vector<int64_t>(4, test.pad));
-    LooseNode node("max", "ConvTranspose", attributes);
-    const std::vector<Ref<Tensor>> inputs = {
-        randomTensor(random, DType::Float32, {test.images, test.height, test.width, test.channels}),
-        randomTensor(random, DType::Float32, {test.channels, 1, test.kernel, test.kernel}),
-        randomTensor(random, DType::Float32, {test.channels})};
-    const auto side = [&](int64_t in) { return (in - 1) * test.stride + test.kernel - 2 * test.pad; };
-    const std::vector<OutputType> type = {
-        {DType::Float32, {test.images, side(test.height), side(test.width), test.channels}}};
-    const KernelRun expected = runOp(node.node(), inputs, type, "reference");
-    for (const int lanes : {1, 3}) {
-      const KernelRun actual = runOp(node.node(), inputs, type, "phases_f32", lanes, true);
-      expectClose(*actual.outputs[0], *expected.outputs[0], 1e-5, concat(inputs[0]->shape(), " on ", lanes));
-    }
-  }
+  for (const Phased& test :
+       {Phased{2, 9, 11, 40, 40, 4, 2, 1}, Phased{1, 70, 90, 64, 64, 3, 2, 1}, Phased{1, 75, 81, 20, 20, 4, 2, 0},
+        Phased{3, 7, 5, 33, 33, 16, 8, 4}, Phased{1, 20, 24, 16, 16, 5, 1, 2}, Phased{1, 6, 8, 100, 100, 2, 2, 0},
+        Phased{1, 1, 40, 128, 128, 7, 3, 2}, Phased{1, 200, 180, 32, 32, 4, 2, 1}})
+    comparePhases(random, test, test.stride == 3 ? "HardSwish" : "Relu");
+}
+
+// Or convolutions in groups of which a vector holds some.
+TEST(ConvTranspose, TakesPhasesOfGroups) {
+  if (groupedTable().lanes < 8) GTEST_SKIP() << "vectors hold no groups";
+  Random random(34);
+  for (const Phased& test :
+       {Phased{2, 9, 11, 40, 20, 4, 2, 1}, Phased{1, 40, 29, 64, 16, 3, 2, 1}, Phased{1, 15, 17, 24, 12, 4, 2, 0},
+        Phased{3, 7, 5, 36, 9, 6, 3, 4}, Phased{1, 20, 24, 16, 4, 5, 1, 2}})
+    for (const char* activation : {"", "Relu", "Tanh"}) comparePhases(random, test, activation);
 }
 
 }  // namespace

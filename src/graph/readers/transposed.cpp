@@ -6,10 +6,8 @@
 
 namespace max::readers {
 
-bool isPhasedDepthwise(const Attributes& attributes, const Shape& weights) {
+bool hasPhases(const Attributes& attributes, const Shape& weights) {
   constexpr int64_t kMostPhases = 256, kMostRows = 64;  // of the kernel of a depthwise convolution
-  const int64_t groups = readGroups(attributes);
-  if (groups < 2 || groups != weights[0] || weights[1] != 1) return false;
   int64_t phases = 1, rows = 1, lastRows = 1;
   for (const Window& axis : readWindows(attributes, weights.dims().subspan(2)).axes) {
     if (axis.dilation != 1 || axis.size < axis.stride) return false;
@@ -19,6 +17,11 @@ bool isPhasedDepthwise(const Attributes& attributes, const Shape& weights) {
     phases *= axis.stride;
   }
   return phases <= kMostPhases;
+}
+
+bool isPhasedDepthwise(const Attributes& attributes, const Shape& weights) {
+  const int64_t groups = readGroups(attributes);
+  return groups > 1 && groups == weights[0] && weights[1] == 1 && hasPhases(attributes, weights);
 }
 
 }  // namespace max::readers

@@ -6,8 +6,10 @@
 
 namespace max::readers {
 
-// Whether a transposed convolution with such weights has one filter for each channel, whose taps reach every place
-// within a stride: kernels with the channels last take each of these places as a depthwise convolution.
+// Whether the taps of a transposed convolution with such weights reach every place within a stride, so that each of
+// these places can be a convolution.
+bool hasPhases(const Attributes& attributes, const Shape& weights);
+// And it has one filter for each channel: kernels with the channels last take depthwise convolutions.
 bool isPhasedDepthwise(const Attributes& attributes, const Shape& weights);
 
 }  // namespace max::readers

@@ -500,7 +500,8 @@ bool isFew(const Node& node, const Tensor& weights) {
 }
 
 const GroupedTable* groupedTable(const Node& node, const Tensor& weights) {
-  return winogradSide(node, weights) == 0 ? groupedTableFor(node, weights.shape()) : nullptr;
+  if (!node.isOwn("Conv") || winogradSide(node, weights) != 0) return nullptr;
+  return groupedTableFor(node, weights.shape());
 }
 
 // Not those of depthwise convolutions.

@@ -170,42 +170,15 @@ class GroupedOp final : public BorderedRowsOp {
     const int64_t at = segment.begin * shape_.filters, count = segment.pixels * shape_.filters;
     uint16_t* narrow = writesNarrow_ ? context.out<uint16_t>() + at : nullptr;
     float* out = writesNarrow_ ? floats : context.out<float>() + at;
-    runBlocks(context, segment, out, activation_.function ? nullptr : narrow);
+    const float* bias = hasBias_ ? context.in<float>(2) : nullptr;
+    runGroupedSegment(table_, *weights_, shape_,
+                      {segment, shape_.filters, bias, out, activation_.function ? nullptr : narrow, activation_.low,
+                       activation_.high});
     if (!activation_.function) return;
     if (narrow)
       bfloat16GemmTable()->narrowFunction(activation_, {out, 0, 1, count, narrow, 0, {}, 0});
     else
       applyActivation(activation_, out, count);
-  }
-
-  void runBlocks(const OpContext& context, const BorderedRows::Segment& segment, float* out, uint16_t* narrow) const {
-    const int64_t elements = table_.hasWords ? 2 : 1;
-    const float *x[BorderedRows::kMost], *weights[BorderedRows::kMost];
-    GroupedRow row{x,
-                   weights,
-                   segment.count,
-                   shape_.kernel[2],
-                   shape_.channels / elements,
-                   shape_.stride[2],
-                   segment.pixels,
-                   shape_.filters,
-                   std::min(table_.lanes, shape_.filters),
-                   nullptr,
-                   nullptr,
-                   nullptr,
-                   activation_.low,
-                   activation_.high};
-    for (int64_t block = 0; block < weights_->blocks(); ++block) {
-      const int64_t filter = weights_->firstOf(block);
-      for (int64_t r = 0; r < segment.count; ++r) {
-        x[r] = segment.x[r] + filter / shape_.groupFilters() * shape_.groupChannels() / elements;
-        weights[r] = weights_->row(block, segment.numbers[r]);
-      }
-      row.bias = hasBias_ ? context.in<float>(2) + filter : nullptr;
-      row.out = narrow ? nullptr : out + filter;
-      row.narrow = narrow ? narrow + filter : nullptr;
-      table_.run(row, shape_.groupChannels());
-    }
   }
 
   const GroupedTable& table_;
@@ -255,10 +228,41 @@ int64_t GroupedWeights::firstOf(int64_t block) const {
   return std::max<int64_t>(std::min(block * lanes_, filters_ - lanes_), 0);
 }
 
+void runGroupedSegment(const GroupedTable& table, const GroupedWeights& weights, const ConvShape& shape,
+                       const GroupedSegment& segment) {
+  const int64_t elements = table.hasWords ? 2 : 1, count = segment.rows.count;
+  const float *x[BorderedRows::kMost], *values[BorderedRows::kMost];
+  GroupedRow row{x,
+                 values,
+                 count,
+                 shape.kernel[2],
+                 shape.channels / elements,
+                 shape.stride[2],
+                 segment.rows.pixels,
+                 segment.pixelStep,
+                 std::min(table.lanes, shape.filters),
+                 nullptr,
+                 nullptr,
+                 nullptr,
+                 segment.low,
+                 segment.high};
+  for (int64_t block = 0; block < weights.blocks(); ++block) {
+    const int64_t filter = weights.firstOf(block);
+    for (int64_t r = 0; r < count; ++r) {
+      x[r] = segment.rows.x[r] + filter / shape.groupFilters() * shape.groupChannels() / elements;
+      values[r] = weights.row(block, segment.rows.numbers[r]);
+    }
+    row.bias = segment.bias ? segment.bias + filter : nullptr;
+    row.out = segment.narrow ? nullptr : segment.out + filter;
+    row.narrow = segment.narrow ? segment.narrow + filter : nullptr;
+    table.run(row, shape.groupChannels());
+  }
+}
+
 const GroupedTable& groupedTable() { return MAX_CHOOSE_TARGET(kGrouped); }
 
 const GroupedTable* groupedTableFor(const Node& node, const Shape& weights) {
-  if (!node.isOwn("Conv") || node.input(3) || !hasBorderedRows(node, weights)) return nullptr;
+  if (node.input(3) || !hasBorderedRows(node, weights)) return nullptr;
   const GroupedTable& floats = groupedTable();
   const int64_t groups = readers::readGroups(node.attributes), channels = weights[1], filters = weights[0] / groups;
   const bool areFew = filters == channels && (channels == 2 || channels == 4 || channels == 8);

@@ -5,6 +5,7 @@
 // channels.
 #pragma once
 
+#include "ops/cpu/convolution/conv_rows.h"
 #include "ops/cpu/convolution/conv_shape.h"
 #include "ops/cpu/matrix/gemm.h"
 
@@ -34,7 +35,7 @@ struct GroupedTable {
   void (*run)(const GroupedRow& row, int64_t groupChannels);
 };
 const GroupedTable& groupedTable();  // of cpuTarget()
-// For a convolution of the compiler's with such weights; NULL = none, or not worth it.
+// For a node that is a convolution with such weights, channels last, or several; NULL = none, or not worth it.
 const GroupedTable* groupedTableFor(const Node& node, const Shape& weights);
 
 // In blocks of filters that are computed together: [block][kernel row][kernel column][channel or word of the group]
@@ -58,6 +59,18 @@ class GroupedWeights : public Prepared {
   int64_t blockFloats_, rowFloats_;  // of a block, of a kernel row of it; or words
   Ref<Tensor> values_;
 };
+
+// A segment of a row of output pixels, which lie `pixelStep` elements apart.
+struct GroupedSegment {
+  const BorderedRows::Segment& rows;
+  int64_t pixelStep;
+  const float* bias;  // NULL = none
+  float* out;
+  uint16_t* narrow;  // the output as bfloat16 instead; NULL = floats
+  float low, high;   // limits of the results; infinities = none
+};
+void runGroupedSegment(const GroupedTable& table, const GroupedWeights& weights, const ConvShape& shape,
+                       const GroupedSegment& segment);
 
 NarrowOperands narrowGroups(const Node& node);
 bool acceptsGrouped(const OpRequest& request);

@@ -11,7 +11,6 @@
 
 #include "base/align.h"
 #include "base/interrupt_point.h"
-#include "graph/readers/transposed.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/matrix/matmul.h"
@@ -420,10 +419,6 @@ bool accepts(const OpRequest& request) {
   for (const Operand& input : request.inputs)
     if (input.present() && input.dtype != DType::Float32) return false;
   return isSupported(request.inputs[1].dtype, request.inputs[1].shape);
-}
-
-bool hasPhases(const Node& node, const Shape& weights) {
-  return node.isOwn("ConvTranspose") && readers::isPhasedDepthwise(node.attributes, weights);
 }
 
 bool acceptsLast(const OpRequest& request) {
