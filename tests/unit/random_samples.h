@@ -325,7 +325,8 @@ inline Sample fusedConv(Source& source, const Row& row) {
   const bool depthwise = source.chance(30);
   const int64_t group = depthwise ? source.integer(1, 40) : source.chance(70) ? 1 : source.integer(2, 4);
   const int64_t channels = group * (depthwise ? 1 : source.chance(20) ? source.integer(1, 4) : source.integer(1, 20));
-  const int64_t outputs = group * (depthwise ? 1 : source.integer(1, 20)), batch = source.integer(1, 2);
+  const int64_t outputs = group * (depthwise ? source.pick<int64_t>({1, 1, 1, 3}) : source.integer(1, 20)),
+                batch = source.integer(1, 2);
   Shape weights{outputs, channels / group};
   Ints outputSizes;
   for (size_t i = 0; i < sizes.size(); ++i) {

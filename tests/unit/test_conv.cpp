@@ -333,6 +333,28 @@ TEST(Conv, TemplatesMatchReference) {
   });
 }
 
+// Several filters for each channel that come with the call.
+TEST(Conv, MultipliedChannelsMatchReference) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(34);
+    for (const int64_t times : {2, 3, 8})
+      for (const int64_t channels : {3, 20})
+        for (const int64_t stride : {1, 2}) {
+          NodeUnderTest node("", "Conv");
+          node->attributes.set("group", channels);
+          node->attributes.set("strides", std::vector<int64_t>{1, stride});
+          node->attributes.set("pads", std::vector<int64_t>{1, 0, 1, 2});
+          const Tensors inputs = {random.floats({2, channels, 9, 12}), random.floats({channels * times, 1, 3, 5}),
+                                  stride == 1 ? random.floats({channels * times}) : nullptr};
+          const Shape out = {2, channels * times, 9, 9 / stride + 1};
+          const Tensors expected = node.run(inputs, {out}, "reference");
+          for (const int lanes : {1, 3})
+            expectNear(*node.run(inputs, {out}, "multiplied_f32", lanes)[0], *expected[0], 3e-5f,
+                       concat(nameOf(target), times));
+        }
+  });
+}
+
 TEST(Conv, DepthwiseKernelsOfAllCommonSizes) {
   forEachCpuTarget([&](CpuTarget target) {
     RandomTensors random(20);

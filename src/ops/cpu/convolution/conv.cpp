@@ -13,6 +13,7 @@
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv_few.h"
 #include "ops/cpu/convolution/conv_grouped.h"
+#include "ops/cpu/convolution/conv_multiplied.h"
 #include "ops/cpu/convolution/conv_stem.h"
 #include "ops/cpu/convolution/conv_windows.h"
 #include "ops/cpu/convolution/winograd.h"
@@ -415,13 +416,6 @@ void transposeImages(const float* from, int64_t images, int64_t rows, int64_t co
                    rows * kSize, rows, columns);
 }
 
-Shape channelsLast(const Shape& shape) {
-  Shape result = shape;
-  for (int i = 1; i + 1 < shape.rank(); ++i) result[i] = shape[i + 1];
-  result[shape.rank() - 1] = shape[1];
-  return result;
-}
-
 // ONNX's Conv, where the compiler could not choose the layout (the rank became known with the plan):
 // moves channels last for the product, and back.
 class ChannelsFirstOp : public OpKernel {
@@ -540,6 +534,7 @@ constexpr Implementation kConv[] = {{"stem_f32", acceptsStem, createStem},
                                     {"conv_f32", acceptsConv, createConv}};
 constexpr Implementation kChannelsFirst[] = {
     {"few_f32", acceptsChannelsFirst<acceptsFew>, createChannelsFirst<createFew>},
+    {"multiplied_f32", acceptsChannelsFirst<acceptsMultiplied>, createMultiplied},
     {"conv_bf16", acceptsChannelsFirst<acceptsWordsConv>, createChannelsFirst<createWordsConv>},
     {"conv_f32", acceptsChannelsFirst<acceptsConv>, createChannelsFirst<createConv>}};
 const OpRow kRows[] = {{kMaxDomain, "Conv", kConv, prepareFilters, nullptr, narrowOperands},

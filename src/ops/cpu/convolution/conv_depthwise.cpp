@@ -90,8 +90,11 @@ HWY_INLINE void finish(const DepthwiseBand& band, V (&sums)[kRows][kPixels], Pla
   };
   // A processor that compares where it multiplies feels each of them.
   const V low = hn::Set(d, band.low), high = hn::Set(d, band.high);
-  if (band.low > -kInfinity) each([&](V& sum, int64_t) HWY_ATTR { sum = hn::Max(low, sum); });
-  if (band.high < kInfinity) each([&](V& sum, int64_t) HWY_ATTR { sum = hn::Min(high, sum); });
+  const auto limit = [&](auto work) HWY_ATTR {
+    MAX_UNROLL for (int o = 0; o < kRows; ++o) MAX_UNROLL for (int p = 0; p < kPixels; ++p) work(sums[o][p]);
+  };
+  if (band.low > -kInfinity) limit([&](V& sum) HWY_ATTR { sum = hn::Max(low, sum); });
+  if (band.high < kInfinity) limit([&](V& sum) HWY_ATTR { sum = hn::Min(high, sum); });
   if (band.isStreamed) return each([&](V sum, int64_t i) HWY_ATTR { hn::Stream(sum, d, band.out + i); });
   each([&](V sum, int64_t i) HWY_ATTR {
     if (kFull)

@@ -36,6 +36,13 @@ ConvShape::ConvShape(const Node& node, const Shape& x, const Shape& w, const Sha
 
 bool ConvShape::isPadded() const { return before != Spatial{} || after != Spatial{}; }
 
+Shape channelsLast(const Shape& shape) {
+  Shape result = shape;
+  for (int i = 1; i + 1 < shape.rank(); ++i) result[i] = shape[i + 1];
+  result[shape.rank() - 1] = shape[1];
+  return result;
+}
+
 ConvShape withBorders(const ConvShape& shape) {
   ConvShape result = shape;
   for (size_t i = 0; i < 3; ++i) {

@@ -32,6 +32,9 @@ struct ConvShape {
   bool isPointwise() const { return taps() == 1 && !isPadded() && stride == Spatial{1, 1, 1}; }
 };
 
+// Of a tensor whose channels come second.
+Shape channelsLast(const Shape& shape);
+
 // The same convolution over an input that contains its padding.
 ConvShape withBorders(const ConvShape& shape);
 

@@ -2,6 +2,8 @@
 // max.ConvTranspose as the convolutions of its phases: depthwise ones, where each channel has a filter, and those in
 // groups of which a vector holds some.
 #include <algorithm>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "base/align.h"
@@ -115,10 +117,10 @@ class DepthwisePhasesOp final : public OpKernel {
     if (work / static_cast<double>(count) >= kWorthLanes) lanes_ = std::max(request.lanes, 1);
     for (int64_t i = 0; i < count; ++i) addPhase(request.node, TransposedPhase(shape_, i), *weights);
     if (phases_.empty()) return;
-    const int64_t rows = phases_[0].rowCount;  // no phase has more
+    const int64_t rows = phases_[0]->rowCount;  // no phase has more
     const int64_t fitting = kBlockBytes / std::max<int64_t>(4 * shape_.in[2] * shape_.channels, 1);
     blockRows_ =
-        std::clamp(alignUp(fitting, kDepthwiseRowsAtOnce), kDepthwiseRowsAtOnce, phases_[0].rows.grain(rows, lanes_));
+        std::clamp(alignUp(fitting, kDepthwiseRowsAtOnce), kDepthwiseRowsAtOnce, phases_[0]->rows.grain(rows, lanes_));
     blocks_ = ceilDiv(rows, blockRows_);
     setOutSteps();
   }
@@ -131,7 +133,7 @@ class DepthwisePhasesOp final : public OpKernel {
       return setOutSteps();
     }
     inStep_ = floats;
-    for (Phase& phase : phases_) phase.rows.setInStep(floats);
+    for (const std::unique_ptr<Phase>& phase : phases_) phase->rows.setInStep(floats);
   }
 
   void run(const OpContext& context) const override {
@@ -141,7 +143,7 @@ class DepthwisePhasesOp final : public OpKernel {
     const auto count = static_cast<int64_t>(phases_.size());
     parallelFor(std::min(lanes_, context.lanes), blocks_ * count, count, [&](int64_t begin, int64_t end, int) {
       for (int64_t task = begin; task < end; ++task) {
-        const Phase& phase = phases_[static_cast<size_t>(task % count)];
+        const Phase& phase = *phases_[static_cast<size_t>(task % count)];
         const int64_t first = task / count * blockRows_, last = std::min(first + blockRows_, phase.rowCount);
         const DepthwiseRows::Operands operands{hasBias_ ? context.in<float>(2) : nullptr, nullptr,
                                                reinterpret_cast<std::byte*>(context.out<float>() + phase.place)};
@@ -163,18 +165,18 @@ class DepthwisePhasesOp final : public OpKernel {
     if (shape.images * shape.pixels() == 0) return;
     // The first one brings the input to the cache.
     const bool readsFar = phases_.empty() && isFar(shape);
-    phases_.push_back(
-        {phase.first, shape.images * shape.out[0] * shape.out[1],
-         DepthwiseRows(node, shape, Ref(weights.of<DepthwiseWeights>(phase.firstTap)), false, false, readsFar)});
+    const int64_t rowCount = shape.images * shape.out[0] * shape.out[1];
+    DepthwiseRows rows(node, shape, Ref(weights.of<DepthwiseWeights>(phase.firstTap)), false, false, readsFar);
+    phases_.push_back(std::make_unique<Phase>(Phase{phase.first, rowCount, std::move(rows)}));
   }
 
   void setOutSteps() {
     const int64_t row = shape_.out[2] * outStep_, frame = shape_.out[1] * row;
     const DepthwiseRows::OutSteps steps{shape_.stride[2] * outStep_, shape_.stride[1] * row, shape_.stride[0] * frame,
                                         shape_.out[0] * frame};
-    for (Phase& phase : phases_) {
-      phase.place = phase.first[0] * frame + phase.first[1] * row + phase.first[2] * outStep_;
-      phase.rows.setOutSteps(steps);
+    for (const std::unique_ptr<Phase>& phase : phases_) {
+      phase->place = phase->first[0] * frame + phase->first[1] * row + phase->first[2] * outStep_;
+      phase->rows.setOutSteps(steps);
     }
   }
 
@@ -182,7 +184,7 @@ class DepthwisePhasesOp final : public OpKernel {
   bool hasBias_;
   int64_t inStep_, outStep_;  // from one pixel to the next
   int lanes_ = 1;
-  std::vector<Phase> phases_;
+  std::vector<std::unique_ptr<Phase>> phases_;
   int64_t blockRows_ = 1, blocks_ = 0;
 };
 
