@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Col2Im: columns add up where their taps lie in images.
+#include <algorithm>
+#include <type_traits>
+
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/column_axis.h"
@@ -55,8 +58,9 @@ class Col2ImOp final : public OpKernel {
   }
 
  private:
-  // Whether this tap and the next one are neighbours in a row, and fill it together.
+  // Whether this tap and the next one are neighbours in a row, and fill it together. Doubles are not worth the code.
   bool joins(int64_t tap) const {
+    if (std::is_same_v<T, double>) return false;
     const ColumnAxis& axis = axes_[2];
     return axis.stride == 2 && axis.dilation == 1 && tap % axis.taps + 1 < axis.taps;
   }

@@ -37,64 +37,59 @@ struct Place {
   int64_t h, pixel;
 };
 
-constexpr int kMostSums = 2 * kTile;  // of a tile
+#if HWY_TARGET == HWY_AVX3  // others have no products of bfloat16, which read such results
 
-// Sums of one vector of channels of a tile, pixel after pixel, of which each row stores `pixels`.
+// Results of a tile as bfloat16, from memory: rounding them in every kernel would be much of its code. `pixels` of each
+// row's `rowPixels` are stored.
 struct TileResults {
   int64_t rows, rowPixels, pixels;
-  HWY_ALIGN float sums[kMostSums * kLanes];
+  HWY_ALIGN float sums[2 * kTile * kLanes];
 };
-
-// What few tiles need, from memory: residuals, or results of bfloat16. Unrolled in every kernel it would
-// be most of their code.
-HWY_NOINLINE void storeResults(const DepthwiseBand& band, const TileResults& results, Place at, int64_t c,
-                               int64_t count) {
-  const D d;
-  const V low = hn::Set(d, band.low), high = hn::Set(d, band.high);
+HWY_NOINLINE void storeWords(const DepthwiseBand& band, const TileResults& results, int64_t to, int64_t count) {
   for (int64_t o = 0; o < results.rows; ++o)
-    for (int64_t p = 0; p < results.pixels; ++p) {
-      const int64_t i = (at.h + o) * band.outRowStep + (at.pixel + p) * band.outStep + c;
-      V sum = hn::Load(d, results.sums + (o * results.rowPixels + p) * kLanes);
-      if (band.residual) sum = hn::Add(sum, loadFirst(d, band.residual + i, count));
-      sum = hn::Min(high, hn::Max(low, sum));
-#if HWY_TARGET == HWY_AVX3  // others have no products of bfloat16, which read such results
-      if (band.narrow) {
-        storeNarrow(sum, band.narrow + i, count);
-        continue;
-      }
-#endif
-      storeFirst(d, sum, band.out + i, count);
-    }
+    for (int64_t p = 0; p < results.pixels; ++p)
+      storeNarrow(hn::Load(D(), results.sums + (o * results.rowPixels + p) * kLanes),
+                  band.narrow + to + o * band.outRowStep + p * band.outStep, count);
 }
 
-// Limits of one vector of channels of a tile, then the stores. kEdge: some pixels may lie past the row's end. kFull:
-// all lanes are channels.
+template <int kRows, int kPixels>
+HWY_INLINE void storeWords(const DepthwiseBand& band, V (&sums)[kRows][kPixels], Place at, int64_t to, int64_t count) {
+  TileResults results;
+  results.rows = kRows;
+  results.rowPixels = kPixels;
+  results.pixels = std::min<int64_t>(kPixels, band.outWidth - at.pixel);
+  MAX_UNROLL for (int o = 0; o < kRows; ++o) MAX_UNROLL for (int p = 0; p < kPixels; ++p)
+      hn::Store(sums[o][p], D(), results.sums + (o * kPixels + p) * kLanes);
+  storeWords(band, results, to, count);
+}
+
+#endif
+
+// Residuals and limits of one vector of channels of a tile, then the stores. kEdge: some pixels may lie past the row's
+// end. kFull: all lanes are channels.
 template <bool kEdge, bool kFull, int kRows, int kPixels>
 HWY_INLINE void finish(const DepthwiseBand& band, V (&sums)[kRows][kPixels], Place at, int64_t c, int64_t count) {
   const D d;
   const int64_t step = band.outStep, rowStep = band.outRowStep, from = at.h * rowStep + at.pixel * step + c;
-  if (band.residual || band.narrow) {
-    static_assert(kRows * kPixels <= kMostSums);
-    TileResults results;
-    results.rows = kRows;
-    results.rowPixels = kPixels;
-    results.pixels = std::min<int64_t>(kPixels, band.outWidth - at.pixel);
-    MAX_UNROLL for (int o = 0; o < kRows; ++o) MAX_UNROLL for (int p = 0; p < kPixels; ++p)
-        hn::Store(sums[o][p], d, results.sums + (o * kPixels + p) * kLanes);
-    return storeResults(band, results, at, c, count);
-  }
+  const int64_t pixels = band.outWidth - at.pixel;
   const auto each = [&](auto work) HWY_ATTR {
-    MAX_UNROLL for (int o = 0; o < kRows; ++o)
-        MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (!kEdge || at.pixel + p < band.outWidth)
-            work(sums[o][p], from + o * rowStep + p * step);
+    MAX_UNROLL for (int o = 0; o < kRows; ++o) MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (!kEdge || p < pixels)
+        work(sums[o][p], from + o * rowStep + p * step);
   };
-  // A processor that compares where it multiplies feels each of them.
-  const V low = hn::Set(d, band.low), high = hn::Set(d, band.high);
-  const auto limit = [&](auto work) HWY_ATTR {
+  const auto all = [&](auto work) HWY_ATTR {
     MAX_UNROLL for (int o = 0; o < kRows; ++o) MAX_UNROLL for (int p = 0; p < kPixels; ++p) work(sums[o][p]);
   };
-  if (band.low > -kInfinity) limit([&](V& sum) HWY_ATTR { sum = hn::Max(low, sum); });
-  if (band.high < kInfinity) limit([&](V& sum) HWY_ATTR { sum = hn::Min(high, sum); });
+  if (band.residual)
+    each([&](V& sum, int64_t i) HWY_ATTR {
+      sum = hn::Add(sum, kFull ? hn::LoadU(d, band.residual + i) : loadFirst(d, band.residual + i, count));
+    });
+  // A processor that compares where it multiplies feels each of them.
+  const V low = hn::Set(d, band.low), high = hn::Set(d, band.high);
+  if (band.low > -kInfinity) all([&](V& sum) HWY_ATTR { sum = hn::Max(low, sum); });
+  if (band.high < kInfinity) all([&](V& sum) HWY_ATTR { sum = hn::Min(high, sum); });
+#if HWY_TARGET == HWY_AVX3
+  if (band.narrow) return storeWords(band, sums, at, from, count);
+#endif
   if (band.isStreamed) return each([&](V sum, int64_t i) HWY_ATTR { hn::Stream(sum, d, band.out + i); });
   each([&](V sum, int64_t i) HWY_ATTR {
     if (kFull)
@@ -118,9 +113,9 @@ HWY_INLINE V inRegister(V v) {
 }
 
 // Pixels of a row whose sums are in registers, together with those of a second row and beside what they read of one row
-// and its taps; 32 registers hold more.
+// and its taps; 32 registers hold more, but tiles of two taps are as fast without.
 template <int kWidth, int kStride>
-constexpr int kTilePixels = kLanes < 16                   ? 4
+constexpr int kTilePixels = kLanes < 16 || kWidth == 2    ? 4
                             : kWidth == 5 && kStride == 2 ? 6
                                                           : 7;
 

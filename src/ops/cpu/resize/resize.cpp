@@ -136,8 +136,9 @@ struct Pass {
     divided(last - first, [&](int64_t begin, int64_t end) {
       const int64_t* at = index.data() + (first + begin) * taps;
       const T* by = weight.data() + (first + begin) * taps;
-      if (taps == 2) return addTaps<2>(line, at, by, end - begin, to + begin);
-      if (taps == 4) return addTaps<4>(line, at, by, end - begin, to + begin);
+      const bool isFloat = std::is_same_v<T, float>;  // doubles are not worth the code
+      if (isFloat && taps == 2) return addTaps<2>(line, at, by, end - begin, to + begin);
+      if (isFloat && taps == 4) return addTaps<4>(line, at, by, end - begin, to + begin);
       for (int64_t i = begin; i < end; ++i, at += taps, by += taps) {
         T sum = 0;
         for (int64_t tap = 0; tap < taps; ++tap) sum += by[tap] * line[at[tap]];
