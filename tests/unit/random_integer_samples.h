@@ -95,6 +95,22 @@ inline Sample fusedQuantizedConv(Source& source, const Row& row) {
     sample.inputs.resize(8);
     sample.attributes = {};
   }
+  // Square kernels of one channel each.
+  if (source.chance(20)) {
+    const int64_t channels = source.integer(1, 100), side = source.pick<int64_t>({3, 5, 7}), pad = side / 2;
+    const DType dtype = source.pick<DType>({DType::Int8, DType::UInt8});
+    sample.inputs[0] = bytes(source, {source.integer(1, 2), source.integer(1, 9), source.integer(1, 40), channels});
+    sample.inputs[2] = zeroPoint(source, sample.inputs[0]->dtype(), {});
+    sample.inputs[3] = source.tensor(DType::Int8, {channels, 1, side, side}, -128, 127.9);
+    sample.inputs[4] = source.tensor(DType::Float32, {channels}, 0.001, 0.01);
+    sample.inputs[5] = source.tensor(DType::Int8, {}, 0, 0);
+    sample.inputs[7] = zeroPoint(source, dtype, {});
+    sample.inputs.resize(8);
+    if (source.chance(50)) sample.inputs.push_back(source.tensor(DType::Int32, {channels}, -1000, 1000));
+    sample.attributes = {};
+    sample.attributes.set("group", channels);
+    sample.attributes.set("pads", Ints{pad, pad, pad, pad});
+  }
   // Few filters, whose products are made in another way.
   if (source.chance(20)) {
     const int64_t channels = source.integer(16, 64), filters = source.integer(1, 4), taps = source.integer(1, 3);

@@ -114,20 +114,26 @@ TEST(QuantizedConv, DepthwiseFewChannels) {
   });
 }
 
-// Two rows of the output at a time, three pixels of each for a part of a vector: rows and pixels that are left over,
-// with blocks of all widths, whose bytes have other ends than their type's where scales are tiny.
-TEST(QuantizedConv, DepthwisePairsOfRows) {
+// Two rows of the output at a time, two or three pixels of each: rows and pixels that are left over, with blocks of all
+// widths, whose bytes have other ends than their type's where scales are tiny.
+TEST(QuantizedConv, DepthwiseSquares) {
   forEachTarget([] {
     uint32_t seed = 1;
-    for (const int64_t channels : {12, 16, 32, 64, 112})
-      for (const int64_t height : {1, 2, 5})
-        for (const int64_t width : {1, 2, 3, 5, 6, 11, 13, 40})
-          for (const DType dtype : {DType::UInt8, DType::Int8}) {
-            expectReference({{2, height, width, channels}, {channels, 1, 3, 3}, channels, 1, 1, 1}, dtype, false,
-                            seed % 4 == 0, seed);
-            ++seed;
-          }
-    expectReference({{1, 7, 9, 64}, {64, 1, 3, 3}, 64, 1, 1, 0}, DType::UInt8, false, false, seed);
+    for (const int64_t kernel : {3, 5, 7})
+      for (const int64_t channels : {12, 16, 32, 64, 112})
+        for (const int64_t height : {1, 2, 5})
+          for (const int64_t width : {1, 2, 3, 5, 6, 11, 13, 40})
+            for (const DType dtype : {DType::UInt8, DType::Int8}) {
+              expectReference({{2, height, width, channels}, {channels, 1, kernel, kernel}, channels, 1, 1, kernel / 2},
+                              dtype, false, seed % 4 == 0, seed);
+              ++seed;
+            }
+    // No border, and one that some pixels see nothing but.
+    for (const int64_t kernel : {3, 5, 7})
+      for (const int64_t pad : {0, 8}) {
+        const Case c{{1, 9, 12, 64}, {64, 1, kernel, kernel}, 64, 1, 1, pad};
+        expectReference(c, DType::UInt8, false, false, seed++);
+      }
   });
 }
 

@@ -2,8 +2,10 @@
 // Depthwise and grouped convolutions of 8-bit integers, and those with few filters, over channels-last tensors.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "ops/cpu/convolution/conv.h"
 #include "ops/cpu/convolution/quantized_operands.h"
@@ -33,17 +35,12 @@ DepthwiseBytesFunction depthwiseBytesFunction();  // of cpuTarget()
 // 8-bit results of a run of output pixels, with weights of 8 bits, four taps at a time. Of pixel p, tap t is
 // columns[offsets[t] + p * pixelStep]. Where four columns, which lie one after the other then, serve several
 // neighbouring pixels, weights are [step][sharing][64][4], for one pixel after the other; else [step][64][4]. There are
-// as many for each block of channels. With `rows`, kernels are 3 x 3, and so many of two rows of the output exist,
-// which share four of the input: row i of column w, of the first pixel, is columns[offsets[i] + w]. Weights are
-// [column][row of the output][64][4] then, and columns of up to kPixels more pixels can be read.
+// as many for each block of channels.
 struct DepthwiseQuads {
-  static constexpr int kRows = 2, kColumns = 3, kPixels = 3;
   const uint8_t* const* columns;
   const int64_t* offsets;  // [steps][4]
   int64_t steps;
   int64_t sharing;  // 1, 2 or 4 pixels
-  int64_t rows;     // 0 = pixels of one row only
-  int64_t rowStep;  // from one row of the output to the next
   int64_t pixels, pixelStep;
   const int8_t* weights;
   int64_t channels;
@@ -54,6 +51,43 @@ struct DepthwiseQuads {
 };
 using DepthwiseQuadsFunction = void (*)(const DepthwiseQuads& run);
 DepthwiseQuadsFunction depthwiseQuadsFunction();  // NULL if this machine has no such instructions
+
+// The same of two rows of the output for square kernels of 3, 5 or 7 rows without strides and dilations: words are made
+// of a column of the rows that both read, and serve all pixels that the column is a tap of. Weights are
+// [word][row of the output][64][4] for each block of channels.
+struct DepthwiseSquare {
+  static constexpr int kRows = 2, kMostRows = 8;
+  static constexpr int64_t kColumnBytes = 512;  // of memory
+  int64_t size;
+  const uint8_t* x[kMostRows];  // rows of the input; NULL = outside of the image, as columns outside of the width
+  const uint8_t* zeros;         // what pixels outside contain, 64 bytes or more
+  int64_t column, width;        // the first column of the first pixel, of so many
+  int64_t pixels, rows;         // of the output; the second row may not exist
+  int64_t rowStep;              // from one row of the output to the next
+  const int8_t* weights;
+  int64_t channels;
+  uint8_t flip;
+  const Requantization* how;  // with numbers for each place of each block
+  const uint8_t* other;       // what a sum adds, as results lie; may be NULL
+  uint8_t* out;
+  std::byte* memory;  // memoryBytes() of it
+
+  static bool exists(int64_t size) { return size == 3 || size == 5 || size == 7; }
+  static constexpr int64_t inputRows(int64_t size) { return size + kRows - 1; }
+  static constexpr int64_t words(int64_t size) { return size == 3 ? 3 : size == 5 ? 8 : 14; }
+  // Row and column of byte number i of a word; -1 = of a column that another word has. The last two rows of six are
+  // words of two columns.
+  static std::pair<int64_t, int64_t> place(int64_t size, int64_t word, int64_t i) {
+    if (word < size) return {i, word};
+    if (size == 7) return {4 + i, word - 7};
+    return {4 + i % 2, word == 7 ? (i < 2 ? -1 : 4) : 2 * (word - 5) + i / 2};
+  }
+  static int64_t memoryBytes(int64_t size, int64_t pixels) {
+    return size == 3 ? 0 : (pixels + size + 8) * kColumnBytes;
+  }
+};
+using DepthwiseSquareFunction = void (*)(const DepthwiseSquare& run);
+DepthwiseSquareFunction depthwiseSquareFunction();  // NULL if this machine has no such instructions
 
 // Products of groups of 4, 8, 16 or 32 channels and as many filters, 64 channels at a time. Rows of A are those
 // channels of a pixel, whose words are spread to their groups; `words` of a tile are those of a group. The columns of a

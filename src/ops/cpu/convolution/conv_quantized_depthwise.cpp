@@ -16,24 +16,23 @@ namespace max {
 
 namespace {
 
-// Four columns of an image at a time, whose quads two or four neighbouring output pixels share, or four rows, whose
-// quads the pixels of two output rows share: those of a column serve all the pixels that it is a tap of.
+// Four columns of an image at a time, whose quads two or four neighbouring output pixels share, or the rows of a square
+// kernel, whose quads the pixels of two output rows share: those of a column serve all the pixels that it is a tap of.
 struct SharedQuads {
   int64_t width, quads;  // taps and quads of a kernel row
   int64_t pixels = 1;    // 1 = they share none
-  int64_t rows = 1;      // 1 = likewise
+  bool isSquare = false;
 
   SharedQuads(const Attributes& attributes, const Shape& weights)
       : width(weights[weights.rank() - 1]), quads(quadsOf(width)) {
     const auto windows = readers::readWindows(attributes, weights.dims().subspan(2)).axes;
     if (windows.empty() || windows.back().stride != 1 || windows.back().dilation != 1 || width == 1) return;
-    const auto isPlain = [](const readers::Window& window) {
-      return window.size == DepthwiseQuads::kColumns && window.stride == 1 && window.dilation == 1;
+    const auto isPlain = [&](const readers::Window& window) {
+      return window.size == width && window.stride == 1 && window.dilation == 1;
     };
-    if (windows.size() == 2 && std::all_of(windows.begin(), windows.end(), isPlain))
-      rows = DepthwiseQuads::kRows;
-    else
-      pixels = width + 3 <= 4 * quads ? 4 : 2;
+    isSquare =
+        DepthwiseSquare::exists(width) && windows.size() == 2 && std::all_of(windows.begin(), windows.end(), isPlain);
+    if (!isSquare) pixels = width + 3 <= 4 * quads ? 4 : 2;
   }
   // That two pixels need at least.
   static int64_t quadsOf(int64_t width) { return (width + 1 + 3) / 4; }
@@ -71,26 +70,27 @@ class DepthwiseFilters final : public Prepared {
   bool isQuads() const { return isQuads_; }
   // That share columns.
   int64_t pixels() const { return isQuads_ ? shared_.pixels : 1; }
-  int64_t rows() const { return isQuads_ ? shared_.rows : 1; }
+  bool isSquare() const { return isQuads_ && shared_.isSquare; }
+  int64_t size() const { return shared_.width; }
   // Of taps that are computed together.
   int64_t together() const { return isQuads_ ? 4 : 2; }
   int64_t steps() const {
-    if (rows() > 1) return shared_.width;
+    if (isSquare()) return DepthwiseSquare::words(size());
     return pixels() > 1 ? taps_ / shared_.width * shared_.quads : (taps_ + together() - 1) / together();
   }
   // Tap number i of a step for one of the pixels or rows; -1 = none.
-  int64_t tap(int64_t step, int64_t i, int64_t pixel = 0) const {
-    if (rows() > 1) {
-      const int64_t row = i - pixel;
-      return row >= 0 && row < taps_ / shared_.width ? row * shared_.width + step : -1;
+  int64_t tap(int64_t step, int64_t i, int64_t sharer = 0) const {
+    if (isSquare()) {
+      const auto [place, column] = DepthwiseSquare::place(size(), step, i);
+      const int64_t row = place - sharer;
+      return row >= 0 && row < size() && column >= 0 ? row * size() + column : -1;
     }
     if (pixels() == 1) return step * together() + i < taps_ ? step * together() + i : -1;
-    const int64_t column = step % shared_.quads * 4 + i - pixel;
+    const int64_t column = step % shared_.quads * 4 + i - sharer;
     return column >= 0 && column < shared_.width ? step / shared_.quads * shared_.width + column : -1;
   }
   // Kernel row and column of a tap, whichever pixel has that one; anything if none has.
   std::pair<int64_t, int64_t> place(int64_t step, int64_t i) const {
-    if (rows() > 1) return {i, step};
     if (pixels() > 1) return {step / shared_.quads, step % shared_.quads * 4 + i};
     const int64_t one = std::max<int64_t>(tap(step, i), 0);
     return {one / shared_.width, one % shared_.width};
@@ -141,7 +141,7 @@ class DepthwiseFilters final : public Prepared {
   }
 
   void fillQuads(const WorkVector<int16_t>& values) {
-    const int64_t sharing = pixels() * rows(), each = steps() * sharing;
+    const int64_t sharing = isSquare() ? DepthwiseSquare::kRows : pixels(), each = steps() * sharing;
     auto* to = allocate<int8_t>(DType::Int8, places() * each * 4);
     WorkCounter work;
     forEachPlace([&](int64_t c, int64_t place) {
@@ -170,48 +170,74 @@ class DepthwiseFilters final : public Prepared {
   Ref<Tensor> values_, sums_;
 };
 
-// Pointers to the input of a run of output pixels in one row, or in some that are computed together: for each kernel
-// row those of its columns, or, where taps share few columns, for each tap those of the pixels.
-class TapColumns {
+// Runs of output pixels of one row, or of two that are computed together.
+class PixelRuns {
  public:
-  TapColumns(const ConvShape& shape, int64_t together)
-      : shape_(shape), together_(together), lines_(shape.kernel[1] + together - 1) {
+  PixelRuns(const ConvShape& shape, int64_t together) : shape_(shape), together_(together) {
     constexpr int64_t kMostPixels = 32, kFewTaps = 64;
-    shares_ = shape.dilation[2] == 1 && shape.stride[2] <= shape.kernel[2];
-    const int64_t most = shape.taps() > kFewTaps ? 4 : kMostPixels;
-    runs_ = (shape.out[2] + most - 1) / most;
-    line_ = std::min(most, shape.out[2]);
-    // The last pixel reads whole quads, too, and a tile of several rows some pixels behind it.
-    if (shares_) line_ = (line_ - 1) * shape.stride[2] + SharedQuads::quadsOf(shape.kernel[2]) * 4;
-    if (together > 1) line_ += DepthwiseQuads::kPixels;
+    most_ = shape.taps() > kFewTaps ? 4 : kMostPixels;
+    runs_ = (shape.out[2] + most_ - 1) / most_;
+    most_ = std::min(most_, shape.out[2]);
+  }
+  int64_t count() const { return shape_.images * shape_.out[0] * groupsOfImage() * runs_; }
+  int64_t most() const { return most_; }  // pixels of a run
+
+  struct Run {
+    int64_t row, rows, pixel, pixels;
+  };
+  Run operator[](int64_t number) const {
+    const int64_t group = number / runs_, run = number % runs_, row = group % groupsOfImage() * together_;
+    const int64_t first = shape_.out[2] * run / runs_;
+    return {group / groupsOfImage() * shape_.out[1] + row, std::min(together_, shape_.out[1] - row), first,
+            shape_.out[2] * (run + 1) / runs_ - first};
   }
 
-  // Of rows that are computed together.
-  int64_t groups() const { return shape_.images * shape_.out[0] * groupsOfImage(); }
-  // The first row of a group, and how many it has.
-  std::pair<int64_t, int64_t> rowsOf(int64_t group) const {
-    const int64_t row = group % groupsOfImage() * together_;
-    return {group / groupsOfImage() * shape_.out[1] + row, std::min(together_, shape_.out[1] - row)};
+ private:
+  int64_t groupsOfImage() const { return (shape_.out[1] + together_ - 1) / together_; }
+
+  ConvShape shape_;
+  int64_t together_, runs_, most_;
+};
+
+// Rows of the input.
+struct InputRows {
+  ConvShape shape;
+  const uint8_t* x;
+
+  // NULL = outside of the image.
+  const uint8_t* at(int64_t image, int64_t d, int64_t h) const {
+    if (d < 0 || d >= shape.in[0] || h < 0 || h >= shape.in[1]) return nullptr;
+    return x + ((image * shape.in[0] + d) * shape.in[1] + h) * shape.in[2] * shape.channels;
   }
-  int64_t runs() const { return runs_; }  // of a row
-  int64_t firstPixel(int64_t run) const { return shape_.out[2] * run / runs_; }
-  int64_t size() const { return shape_.kernel[0] * lines_ * (shares_ ? 1 : shape_.kernel[2]) * line_; }
+};
+
+// Pointers to the input of a run of output pixels: for each kernel row those of its columns, or, where taps share few
+// columns, for each tap those of the pixels.
+class TapColumns {
+ public:
+  TapColumns(const ConvShape& shape, int64_t mostPixels) : shape_(shape), line_(mostPixels) {
+    shares_ = shape.dilation[2] == 1 && shape.stride[2] <= shape.kernel[2];
+    // The last pixel reads whole quads, too.
+    if (shares_) line_ = (line_ - 1) * shape.stride[2] + SharedQuads::quadsOf(shape.kernel[2]) * 4;
+  }
+
+  int64_t size() const { return shape_.kernel[0] * shape_.kernel[1] * (shares_ ? 1 : shape_.kernel[2]) * line_; }
   int64_t pixelStep() const { return shares_ ? shape_.stride[2] : 1; }
   // Where column `column` of kernel row `row` is for the first pixel.
   int64_t offset(int64_t row, int64_t column) const {
     return shares_ ? row * line_ + column : (row * shape_.kernel[2] + column) * line_;
   }
 
-  // For the pixels of row `row`, and of those computed with it, from `pixel` on. `zeros`: what pixels outside the image
-  // contain.
+  // For the pixels of row `row` from `pixel` on. `zeros`: what pixels outside the image contain.
   void fill(const uint8_t* x, const uint8_t* zeros, int64_t row, int64_t pixel, const uint8_t** table) const {
     const int64_t h = row % shape_.out[1] * shape_.stride[1] - shape_.before[1];
     const int64_t d = row / shape_.out[1] % shape_.out[0] * shape_.stride[0] - shape_.before[0];
     const int64_t image = row / shape_.out[1] / shape_.out[0];
     const int64_t column = pixel * shape_.stride[2] - shape_.before[2];
+    const InputRows rows{shape_, x};
     for (int64_t i = 0; i < shape_.kernel[0]; ++i)
-      for (int64_t j = 0; j < lines_; ++j) {
-        const uint8_t* line = lineAt(x, image, d + i * shape_.dilation[0], h + j * shape_.dilation[1]);
+      for (int64_t j = 0; j < shape_.kernel[1]; ++j) {
+        const uint8_t* line = rows.at(image, d + i * shape_.dilation[0], h + j * shape_.dilation[1]);
         if (shares_) {
           fillLine(line, zeros, column, 1, table);
           table += line_;
@@ -222,13 +248,6 @@ class TapColumns {
   }
 
  private:
-  int64_t groupsOfImage() const { return (shape_.out[1] + together_ - 1) / together_; }
-
-  const uint8_t* lineAt(const uint8_t* x, int64_t image, int64_t d, int64_t h) const {
-    if (d < 0 || d >= shape_.in[0] || h < 0 || h >= shape_.in[1]) return nullptr;
-    return x + ((image * shape_.in[0] + d) * shape_.in[1] + h) * shape_.in[2] * shape_.channels;
-  }
-
   void fillLine(const uint8_t* line, const uint8_t* zeros, int64_t column, int64_t step, const uint8_t** table) const {
     // The part within the image.
     const auto firstFrom = [&](int64_t least) {
@@ -244,10 +263,8 @@ class TapColumns {
   }
 
   ConvShape shape_;
-  int64_t together_;  // rows of the output
-  int64_t lines_;     // of the input
   bool shares_;
-  int64_t runs_, line_;
+  int64_t line_;
 };
 
 class QuantizedDepthwise final : public OpKernel {
@@ -257,18 +274,22 @@ class QuantizedDepthwise final : public OpKernel {
       : table_(integerGemmTable()),
         pairs_(depthwiseBytesFunction()),
         quads_(depthwiseQuadsFunction()),
+        square_(depthwiseSquareFunction()),
         requantizes_(inputs.requantizes()),
         operands_(request, inputs),
         shape_(shape),
-        columns_(shape, filters->rows()),
+        runs_(shape, filters->isSquare() ? DepthwiseSquare::kRows : 1),
+        columns_(shape, runs_.most()),
         filters_(std::move(filters)) {
-    findOffsets();
+    if (!filters_->isSquare()) findOffsets();
     const auto row = checkedMultiply(static_cast<size_t>(filters_->places()), sizeof(int32_t));
     biasAt_ = alignUp(row);
     zerosAt_ = 2 * biasAt_;
     lanesAt_ = zerosAt_ + alignUp(static_cast<size_t>(shape.channels));
     sumsAt_ = alignUp(checkedMultiply(static_cast<size_t>(columns_.size()), sizeof(void*)));
-    laneBytes_ = checkedAdd(sumsAt_, alignUp(row));
+    laneBytes_ = filters_->isSquare()
+                     ? static_cast<size_t>(DepthwiseSquare::memoryBytes(filters_->size(), runs_.most()))
+                     : checkedAdd(sumsAt_, alignUp(row));
     bytes_ = checkedAdd(lanesAt_, checkedMultiply(laneBytes_, static_cast<size_t>(std::max(request.lanes, 1))));
     const std::vector<const void*> constants = operands_.constants();
     if (!constants.empty()) {
@@ -292,21 +313,18 @@ class QuantizedDepthwise final : public OpKernel {
     Requantization how =
         requantizes_ ? operands_.requantization(context, factors, bias, sum) : Requantization{factors, 0, 0, 0, bias};
     how.mayOverflow = mayOverflow_;
-    const int64_t runs = columns_.runs();
-    const int64_t pixels = shape_.out[2] / std::max<int64_t>(runs, 1) * filters_->rows();
-    const int64_t grain = grainOf(1 << 16, {pixels, shape_.channels, steps()});
-    context.parallelFor(columns_.groups() * runs, grain, [&](int64_t begin, int64_t end, int lane) {
+    const int64_t rows = filters_->isSquare() ? DepthwiseSquare::kRows : 1;
+    const int64_t grain = grainOf(1 << 16, {runs_.most() * rows, shape_.channels, steps()});
+    context.parallelFor(runs_.count(), grain, [&](int64_t begin, int64_t end, int lane) {
       std::byte* memory = context.scratch + lanesAt_ + static_cast<size_t>(lane) * laneBytes_;
-      auto** table = reinterpret_cast<const uint8_t**>(memory);
       WorkCounter work;
       for (int64_t task = begin; task < end; ++task) {
-        const auto [row, rows] = columns_.rowsOf(task / runs);
-        const int64_t first = columns_.firstPixel(task % runs);
-        const int64_t count = columns_.firstPixel(task % runs + 1) - first;
-        columns_.fill(context.in<uint8_t>(0), zeros, row, first, table);
-        runPixels(context, how, table, row * shape_.out[2] + first, {count, rows},
-                  reinterpret_cast<int32_t*>(memory + sumsAt_));
-        work.pass(columns_.size() + rows * count * steps() * shape_.channels / 4);
+        const PixelRuns::Run run = runs_[task];
+        if (filters_->isSquare())
+          runSquare(context, how, zeros, run, memory);
+        else
+          runPixels(context, how, zeros, run, memory);
+        work.pass(columns_.size() + run.rows * run.pixels * steps() * shape_.channels / 4);
       }
     });
   }
@@ -339,19 +357,43 @@ class QuantizedDepthwise final : public OpKernel {
     });
   }
 
-  struct Pixels {
-    int64_t count, rows;  // of each of these rows
-  };
+  void runSquare(const OpContext& context, const Requantization& how, const uint8_t* zeros, const PixelRuns::Run& run,
+                 std::byte* memory) const {
+    const int64_t at = (run.row * shape_.out[2] + run.pixel) * shape_.channels;
+    DepthwiseSquare square{filters_->size(),
+                           {},
+                           zeros,
+                           run.pixel - shape_.before[2],
+                           shape_.in[2],
+                           run.pixels,
+                           run.rows,
+                           shape_.out[2] * shape_.channels,
+                           filters_->values<int8_t>(),
+                           shape_.channels,
+                           operands_.flip(),
+                           &how,
+                           operands_.residual(context, at),
+                           context.out<uint8_t>() + at,
+                           memory};
+    const InputRows rows{shape_, context.in<uint8_t>(0)};
+    for (int64_t i = 0; i < DepthwiseSquare::inputRows(square.size); ++i)
+      square.x[i] = rows.at(run.row / shape_.out[1], 0, run.row % shape_.out[1] - shape_.before[1] + i);
+    square_(square);
+  }
 
-  void runPixels(const OpContext& context, const Requantization& how, const uint8_t* const* columns, int64_t first,
-                 Pixels pixels, int32_t* sums) const {
+  void runPixels(const OpContext& context, const Requantization& how, const uint8_t* zeros, const PixelRuns::Run& run,
+                 std::byte* memory) const {
+    auto** columns = reinterpret_cast<const uint8_t**>(memory);
+    columns_.fill(context.in<uint8_t>(0), zeros, run.row, run.pixel, columns);
+    const int64_t first = run.row * shape_.out[2] + run.pixel;
     if (filters_->isQuads())
-      return quads_({columns, offsets_.data(), steps(), filters_->pixels(), filters_->rows() > 1 ? pixels.rows : 0,
-                     shape_.out[2] * shape_.channels, pixels.count, columns_.pixelStep(), filters_->values<int8_t>(),
-                     shape_.channels, operands_.flip(), &how, operands_.residual(context, first * shape_.channels),
+      return quads_({columns, offsets_.data(), steps(), filters_->pixels(), run.pixels, columns_.pixelStep(),
+                     filters_->values<int8_t>(), shape_.channels, operands_.flip(), &how,
+                     operands_.residual(context, first * shape_.channels),
                      context.out<uint8_t>() + first * shape_.channels});
-    for (int64_t i = 0; i < pixels.count; ++i)
-      runPairs(context, how, columns + i * columns_.pixelStep(), (first + i) * shape_.channels, sums);
+    for (int64_t i = 0; i < run.pixels; ++i)
+      runPairs(context, how, columns + i * columns_.pixelStep(), (first + i) * shape_.channels,
+               reinterpret_cast<int32_t*>(memory + sumsAt_));
   }
 
   void runPairs(const OpContext& context, const Requantization& how, const uint8_t* const* columns, int64_t at,
@@ -368,9 +410,11 @@ class QuantizedDepthwise final : public OpKernel {
   const IntegerGemmTable& table_;
   DepthwiseBytesFunction pairs_;
   DepthwiseQuadsFunction quads_;
+  DepthwiseSquareFunction square_;
   bool requantizes_;
   QuantizedOperands operands_;
   ConvShape shape_;
+  PixelRuns runs_;
   TapColumns columns_;
   Ref<DepthwiseFilters> filters_;
   WorkVector<int64_t> offsets_;  // among columns, of all taps

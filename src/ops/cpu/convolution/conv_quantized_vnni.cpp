@@ -42,18 +42,6 @@ MAX_VNNI inline void store(__m512i bytes, int64_t count, int64_t channels, int64
   }
 }
 
-// Sums to numbers, with `other`: bytes to add, where the results' bytes will be.
-MAX_VNNI inline void addOther(const RequantizationVectors& how, int64_t place, __m512i other, __m512i (&sums)[4]) {
-  const __m512i first = _mm512_setr_epi32(0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-  how.sum<4>(
-      sums, place,
-      [&](int j) MAX_VNNI {
-        const __m512i words = _mm512_add_epi32(first, _mm512_set1_epi32(j));
-        return _mm512_castsi512_si128(_mm512_permutexvar_epi32(words, other));
-      },
-      sums);
-}
-
 // Of a vector of at most 16 channels.
 inline __mmask16 existingChannels(const DepthwiseQuads& run) {
   return static_cast<__mmask16>(run.channels >= 16 ? 0xffff : (1 << run.channels) - 1);
@@ -68,7 +56,7 @@ MAX_VNNI __attribute__((always_inline)) inline void finishPixels(const Depthwise
   if (run.other) {
     const uint8_t* from[64 / kWidth];
     for (int i = 0; i < 64 / kWidth; ++i) from[i] = run.other + to + std::min<int64_t>(i, count - 1) * stride;
-    addOther(how, block * 64, load<kWidth>(from, existingChannels(run)), sums);
+    how.sumWithPacked(sums, block * 64, load<kWidth>(from, existingChannels(run)), sums);
   } else {
     how.round<4>(sums, block * 64, sums);
   }
@@ -142,164 +130,22 @@ MAX_VNNI void runBlock(const DepthwiseQuads& run, const RequantizationVectors& h
   }
 }
 
-constexpr int kRows = DepthwiseQuads::kRows, kColumns = DepthwiseQuads::kColumns;
-
-// Whether all that becomes of a sum is a product, its zero point, and the ends of its type.
-bool isPlain(const DepthwiseQuads& run) {
-  const Requantization& how = *run.how;
-  const bool isSigned = how.low < 0;
-  return !run.other && !how.sum && !how.mayOverflow && how.low == (isSigned ? -128 : 0) &&
-         how.high == (isSigned ? 127 : 255);
-}
-
-// The next pixels of two rows, kPixels for each part of a vector: words of a column of four rows serve three pixels of
-// each. A quarter of the block is multiplied at a time, so that a vector of weights or factors is read once for all.
-template <int kWidth, int kPixels, bool kFlips>
-class RowsTile {
- public:
-  MAX_VNNI __attribute__((always_inline)) RowsTile(const DepthwiseQuads& run, int64_t block, int64_t c, int64_t pixel)
-      : run_(run), block_(block), c_(c), pixel_(pixel) {
-    const __mmask16 exists = existingChannels(run);
-    const __m512i flip = _mm512_set1_epi8(static_cast<char>(run.flip));
-    const uint8_t* const* columns[kParts];
-    for (int i = 0; i < kParts; ++i) columns[i] = run.columns + std::min(pixel + i * kPixels, run.pixels - 1);
-#pragma GCC unroll 8
-    for (int column = 0; column < kReadColumns; ++column) {
-      __m512i taps[4];
-#pragma GCC unroll 4
-      for (int i = 0; i < 4; ++i) {
-        const uint8_t* from[kParts];
-#pragma GCC unroll 4
-        for (int part = 0; part < kParts; ++part) from[part] = columns[part][run.offsets[i] + column] + c;
-        // Others were read for the rows before.
-        if (kWidth > 16 && i >= kRows && column >= kColumns - 1)
-          for (int part = 0; part < kParts; ++part) __builtin_prefetch(from[part] + kAhead, 0, 3);
-        taps[i] = load<kWidth>(from, exists);
-        if constexpr (kFlips) taps[i] = _mm512_xor_si512(taps[i], flip);
-      }
-      interleave(taps, words_[column]);
-    }
-  }
-
-  template <bool kSigned>
-  MAX_VNNI __attribute__((always_inline)) void finishPlain(const RequantizationVectors& how) const {
-    __m512i numbers[4][kPixels][kRows];
-#pragma GCC unroll 4
-    for (int quarter = 0; quarter < 4; ++quarter) {
-      multiply(quarter, numbers[quarter]);
-      const __m512 factors = _mm512_loadu_ps(how.factors + block_ * 64 + quarter * 16);
-      forEach([&](int p, int r) MAX_VNNI __attribute__((always_inline)) {
-        __m512i& x = numbers[quarter][p][r];
-        x = _mm512_cvtps_epi32(_mm512_mul_ps(_mm512_cvtepi32_ps(x), factors));
-        if (quarter % 2 == 1) x = _mm512_adds_epi16(_mm512_packs_epi32(numbers[quarter - 1][p][r], x), how.zero);
-      });
-    }
-    forEach([&](int p, int r) MAX_VNNI __attribute__((always_inline)) {
-      const __m512i low = numbers[1][p][r], high = numbers[3][p][r];
-      store<kWidth>(kSigned ? _mm512_packs_epi16(low, high) : _mm512_packus_epi16(low, high), kParts,
-                    std::min<int64_t>(kWidth, run_.channels), kPixels * run_.channels, run_.out + at(p, r));
-    });
-  }
-
-  MAX_VNNI __attribute__((always_inline)) void finishAny(const RequantizationVectors& how) const {
-    __m512i sums[4][kPixels][kRows];
-#pragma GCC unroll 4
-    for (int quarter = 0; quarter < 4; ++quarter) multiply(quarter, sums[quarter]);
-    for (int p = 0; p < kPixels; ++p)
-      for (int r = 0; r < run_.rows; ++r)
-        if (const int64_t left = run_.pixels - pixel_ - p; left > 0) {
-          __m512i numbers[4] = {sums[0][p][r], sums[1][p][r], sums[2][p][r], sums[3][p][r]};
-          finishPixels<kWidth>(run_, how, block_, at(p, r), (left + kPixels - 1) / kPixels, kPixels * run_.channels,
-                               numbers);
-        }
-  }
-
- private:
-  static constexpr int kParts = 64 / kWidth, kReadColumns = kPixels + kColumns - 1;
-
-  int64_t at(int p, int r) const { return r * run_.rowStep + (pixel_ + p) * run_.channels + c_; }
-
-  template <class Body>
-  MAX_VNNI static __attribute__((always_inline)) void forEach(Body body) {
-#pragma GCC unroll 4
-    for (int p = 0; p < kPixels; ++p)
-#pragma GCC unroll 2
-      for (int r = 0; r < kRows; ++r) body(p, r);
-  }
-
-  MAX_VNNI __attribute__((always_inline)) void multiply(int quarter, __m512i (&sums)[kPixels][kRows]) const {
-    const __m512i bias = _mm512_loadu_si512(run_.how->bias + block_ * 64 + quarter * 16);
-    forEach([&](int p, int r) MAX_VNNI __attribute__((always_inline)) { sums[p][r] = bias; });
-    const int8_t* weights = run_.weights + (block_ * kColumns * kRows * 4 + quarter) * 64;
-#pragma GCC unroll 4
-    for (int w = 0; w < kColumns; ++w)
-#pragma GCC unroll 2
-      for (int r = 0; r < kRows; ++r) {
-        const __m512i taps = _mm512_loadu_si512(weights + (w * kRows + r) * 256);
-#pragma GCC unroll 4
-        for (int p = 0; p < kPixels; ++p) sums[p][r] = addProducts(sums[p][r], words_[p + w][quarter], taps);
-      }
-  }
-
-  const DepthwiseQuads& run_;
-  int64_t block_, c_, pixel_;
-  __m512i words_[kReadColumns][4];
-};
-
-// Within a loop, compilers would keep the addresses of all weights.
-template <int kWidth, int kPixels, bool kFlips>
-MAX_VNNI __attribute__((noinline)) void rowsTile(const DepthwiseQuads& run, const RequantizationVectors& how,
-                                                 int64_t block, int64_t c, int64_t pixel, bool isPlain) {
-  const RowsTile<kWidth, kPixels, kFlips> tile(run, block, c, pixel);
-  if (!isPlain || run.rows < kRows || run.pixels - pixel < kPixels * (64 / kWidth))
-    tile.finishAny(how);
-  else if (how.isSigned)
-    tile.template finishPlain<true>(how);
-  else
-    tile.template finishPlain<false>(how);
-}
-
-template <int kWidth, bool kFlips>
-MAX_VNNI void rowsBlock(const DepthwiseQuads& run, const RequantizationVectors& how, int64_t block, int64_t c) {
-  constexpr int64_t kParts = 64 / kWidth;
-  const bool isPlain = max::isPlain(run);
-  for (int64_t pixel = 0; pixel < run.pixels; pixel += DepthwiseQuads::kPixels * kParts) {
-    const int64_t left = run.pixels - pixel;
-    if (left > 2 * kParts)
-      rowsTile<kWidth, 3, kFlips>(run, how, block, c, pixel, isPlain);
-    else if (left > kParts)
-      rowsTile<kWidth, 2, kFlips>(run, how, block, c, pixel, isPlain);
-    else
-      rowsTile<kWidth, 1, kFlips>(run, how, block, c, pixel, isPlain);
-  }
-}
-
-// kEach: pixels that share columns; 0 = rows are shared.
-template <int kWidth, int kEach, bool kFlips>
-MAX_VNNI void runBlockOf(const DepthwiseQuads& run, const RequantizationVectors& how, int64_t block, int64_t c) {
-  if constexpr (kEach == 0)
-    rowsBlock<kWidth, kFlips>(run, how, block, c);
-  else
-    runBlock<kWidth, kEach, kFlips>(run, how, block, c);
-}
-
 template <int kEach, bool kFlips>
 MAX_VNNI void runAll(const DepthwiseQuads& run) {
   const RequantizationVectors how(*run.how);
   for (int64_t c = 0, block = 0; c < run.channels; ++block) {
     const ChannelBlock channels(c, run.channels);
     if (channels.width == 64)
-      runBlockOf<64, kEach, kFlips>(run, how, block, channels.first);
+      runBlock<64, kEach, kFlips>(run, how, block, channels.first);
     else if (channels.width == 32)
-      runBlockOf<32, kEach, kFlips>(run, how, block, channels.first);
+      runBlock<32, kEach, kFlips>(run, how, block, channels.first);
     else
-      runBlockOf<16, kEach, kFlips>(run, how, block, channels.first);
+      runBlock<16, kEach, kFlips>(run, how, block, channels.first);
     c = channels.last();
   }
 }
 
 void run(const DepthwiseQuads& run) {
-  if (run.rows > 0) return run.flip ? runAll<0, true>(run) : runAll<0, false>(run);
   switch (run.sharing) {
     case 4:
       return run.flip ? runAll<4, true>(run) : runAll<4, false>(run);

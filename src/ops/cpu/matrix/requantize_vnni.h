@@ -35,6 +35,11 @@ MAX_VNNI inline __m256i addProducts(__m256i sum, __m256i value, __m256i words) {
   return sum;
 }
 
+MAX_VNNI inline __m128i addProducts(__m128i sum, __m128i value, __m128i words) {
+  __asm__("vpdpbusd %2, %1, %0" : "+v"(sum) : "v"(value), "v"(words));
+  return sum;
+}
+
 // Numbers of 32 bits, without zero point and ends, to bytes.
 struct PackedBytes {
   __m512i zero;             // in 16 bits
@@ -116,6 +121,19 @@ struct RequantizationVectors : PackedBytes {
     for (int j = 0; j < kCount; ++j)
       numbers[j] = withAddend(sums[j], column + 16 * j, _mm512_loadu_ps(ownFactors + column + 16 * j),
                               _mm512_loadu_ps(addends + column + 16 * j));
+  }
+
+  // Of four vectors with `other`: bytes to add, where the results' bytes will be.
+  MAX_VNNI __attribute__((always_inline)) void sumWithPacked(const __m512i (&sums)[4], int64_t column, __m512i other,
+                                                             __m512i (&numbers)[4]) const {
+    const __m512i first = _mm512_setr_epi32(0, 4, 8, 12, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
+    sum<4>(
+        sums, column,
+        [&](int j) MAX_VNNI {
+          const __m512i words = _mm512_add_epi32(first, _mm512_set1_epi32(j));
+          return _mm512_castsi512_si128(_mm512_permutexvar_epi32(words, other));
+        },
+        numbers);
   }
 
   // One vector of sums with 16 other bytes, whose products do not overflow.
