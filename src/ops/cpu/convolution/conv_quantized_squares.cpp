@@ -50,22 +50,38 @@ MAX_VECTOR(Vector128, __m128i, _mm, 128);
 struct Channels64 : Vector512 {
   MAX_INLINE static Bytes pixel(const uint8_t* from, __mmask16) { return load(from); }
   MAX_INLINE static void storePixel(uint8_t* to, Bytes x, int64_t) { store(to, x); }
-  MAX_INLINE static Bytes part(__m512i x) { return x; }
-  MAX_INLINE static __m512i whole(Bytes x) { return x; }
+  MAX_INLINE static Bytes part(__m512i x, int = 0) { return x; }
+  MAX_INLINE static __m512i joined(const Bytes* x) { return x[0]; }
 };
 struct Channels32 : Vector256 {
   MAX_INLINE static Bytes pixel(const uint8_t* from, __mmask16) { return load(from); }
   MAX_INLINE static void storePixel(uint8_t* to, Bytes x, int64_t) { store(to, x); }
-  MAX_INLINE static Bytes part(__m512i x) { return _mm512_castsi512_si256(x); }
-  MAX_INLINE static __m512i whole(Bytes x) { return _mm512_castsi256_si512(x); }
+  MAX_INLINE static Bytes part(__m512i x, int i = 0) {
+    return i == 0 ? _mm512_castsi512_si256(x) : _mm512_extracti64x4_epi64(x, 1);
+  }
+  MAX_INLINE static __m512i joined(const Bytes* x) { return _mm512_inserti64x4(_mm512_castsi256_si512(x[0]), x[1], 1); }
 };
 struct Channels16 : Vector128 {
   MAX_INLINE static Bytes pixel(const uint8_t* from, __mmask16 exists) { return _mm_maskz_loadu_epi8(exists, from); }
   MAX_INLINE static void storePixel(uint8_t* to, Bytes x, int64_t channels) {
     channels >= kBytes ? store(to, x) : storeFirst(_mm512_castsi128_si512(x), channels, to);
   }
-  MAX_INLINE static Bytes part(__m512i x) { return _mm512_castsi512_si128(x); }
-  MAX_INLINE static __m512i whole(Bytes x) { return _mm512_castsi128_si512(x); }
+  MAX_INLINE static Bytes part(__m512i x, int i = 0) {
+    switch (i) {
+      case 0:
+        return _mm512_castsi512_si128(x);
+      case 1:
+        return _mm512_extracti32x4_epi32(x, 1);
+      case 2:
+        return _mm512_extracti32x4_epi32(x, 2);
+      default:
+        return _mm512_extracti32x4_epi32(x, 3);
+    }
+  }
+  MAX_INLINE static __m512i joined(const Bytes* x) {
+    const __m512i half = _mm512_inserti32x4(_mm512_castsi128_si512(x[0]), x[1], 1);
+    return _mm512_inserti32x4(_mm512_inserti32x4(half, x[2], 2), x[3], 3);
+  }
 };
 
 // How far ahead, in bytes, the output and the last rows of the input are prefetched: the others were read for the rows
@@ -332,20 +348,36 @@ class Block {
     }
   }
 
-  MAX_VNNI __attribute__((noinline)) void finishAny(const Bytes (&sums)[4][kPixels][kRows], int64_t pixel) const {
+  // As many results at once as a vector has parts; the last ones overlap those before. What does not exist is not
+  // stored.
+  MAX_INLINE void finishAny(const Bytes (&sums)[4][kPixels][kRows], int64_t pixel) const {
+    constexpr int kParts = 64 / V::kBytes, kResults = kPixels * kRows;
     const auto exists = static_cast<__mmask16>(run_.channels >= 16 ? 0xffff : (1 << run_.channels) - 1);
-    for (int p = 0; p < kPixels && pixel + p < run_.pixels; ++p)
-      for (int r = 0; r < run_.rows; ++r) {
-        const int64_t at = r * run_.rowStep + (pixel + p) * run_.channels + c_;
-        __m512i numbers[4];
+#pragma GCC unroll 8
+    for (int next = 0; next < kResults; next += kParts) {
+      const int first = std::min(next, kResults - kParts);
+      int64_t at[kParts];
+      bool isStored[kParts];
+      Bytes others[kParts];
 #pragma GCC unroll 4
-        for (int quarter = 0; quarter < 4; ++quarter) numbers[quarter] = V::whole(sums[quarter][p][r]);
-        if (run_.other)
-          how_.sumWithPacked(numbers, place_, V::whole(V::pixel(run_.other + at, exists)), numbers);
-        else
-          how_.round<4>(numbers, place_, numbers);
-        V::storePixel(run_.out + at, V::part(how_.packed(numbers)), run_.channels);
+      for (int i = 0; i < kParts; ++i) {
+        const int64_t p = pixel + (first + i) / kRows, r = (first + i) % kRows;
+        isStored[i] = p < run_.pixels && r < run_.rows;
+        at[i] = isStored[i] ? r * run_.rowStep + p * run_.channels + c_ : c_;
+        if (run_.other) others[i] = V::pixel(run_.other + at[i], exists);
       }
+      __m512i numbers[4];
+#pragma GCC unroll 4
+      for (int quarter = 0; quarter < 4; ++quarter) numbers[quarter] = V::joined(&sums[quarter][0][0] + first);
+      if (run_.other)
+        how_.sumWithPacked(numbers, place_, V::joined(others), numbers);
+      else
+        how_.round<4>(numbers, place_, numbers);
+      const __m512i bytes = how_.packed(numbers);
+#pragma GCC unroll 4
+      for (int i = 0; i < kParts; ++i)
+        if (isStored[i]) V::storePixel(run_.out + at[i], V::part(bytes, i), run_.channels);
+    }
   }
 
   template <class Body>
