@@ -374,6 +374,107 @@ TEST(Elementwise, PowersAreThoseOfLibm) {
   });
 }
 
+// What libm gives in double, of numbers of all magnitudes between the bounds.
+struct Elementary {
+  const char* op;
+  double (*function)(double);
+  double low, high;
+};
+
+const Elementary kElementary[] = {
+    {"Tan", std::tan, -1e6, 1e6},       {"Asin", std::asin, -1, 1},     {"Acos", std::acos, -1, 1},
+    {"Atan", std::atan, -1e30, 1e30},   {"Sinh", std::sinh, -89, 89},   {"Cosh", std::cosh, -89, 89},
+    {"Asinh", std::asinh, -1e30, 1e30}, {"Acosh", std::acosh, 1, 1e30}, {"Atanh", std::atanh, -0.9999, 0.9999},
+};
+
+std::vector<float> numbersOfAllMagnitudes(double low, double high) {
+  Random random(13);
+  std::vector<float> numbers{static_cast<float>(low), static_cast<float>(high)};
+  for (int i = 0; i < 20000; ++i) {
+    const double size = std::exp(uniform(random, -40, std::log(high)));
+    numbers.push_back(static_cast<float>(std::clamp(i % 2 ? -size : size, low, high)));
+  }
+  return numbers;
+}
+
+TEST(Elementwise, ElementaryFunctionsKeepTheirDigits) {
+  forEachTarget([] {
+    for (const Elementary& row : kElementary) {
+      const std::vector<float> x = numbersOfAllMagnitudes(row.low, row.high);
+      const Shape shape{static_cast<int64_t>(x.size())};
+      LooseNode node(row.op);
+      const auto run = runOp(node.node(), {Tensor::copyOf(DType::Float32, shape, x.data())}, {{DType::Float32, shape}},
+                             "elementwise");
+      for (size_t i = 0; i < x.size(); ++i) {
+        const double expected = row.function(x[i]), actual = run.outputs[0]->as<float>()[i];
+        ASSERT_LE(std::abs(actual - expected), 6e-7 * std::abs(expected)) << row.op << " of " << x[i];
+        ASSERT_EQ(std::signbit(actual), std::signbit(expected)) << row.op << " of " << x[i];
+      }
+    }
+  });
+}
+
+TEST(Elementwise, ElementaryFunctionsAtTheirEnds) {
+  static constexpr float kInf = HUGE_VALF;
+  const float edges[] = {0.f, -0.f, 1.f, -1.f, 2.f, -2.f, 0.5f, 1e-40f, 100.f, -100.f, 3.4e38f, kInf, -kInf, NAN};
+  forEachTarget([&] {
+    for (const Elementary& row : kElementary)
+      for (const float x : edges) {
+        const double exact = row.function(x);
+        const float expected = static_cast<float>(exact), actual = unary(row.op, x);
+        if (std::isnan(expected) || std::isinf(expected)) {
+          EXPECT_TRUE(std::isnan(expected) ? std::isnan(actual) : actual == expected)
+              << row.op << " of " << x << " is " << actual << ", not " << expected;
+        } else {
+          EXPECT_NEAR(actual, exact, 6e-7 * std::abs(exact)) << row.op << " of " << x;
+          EXPECT_EQ(std::signbit(actual), std::signbit(expected)) << row.op << " of " << x;
+        }
+      }
+  });
+}
+
+float flooredRemainder(float x, float y) {
+  const float rest = std::fmod(x, y);
+  return rest != 0 && (rest < 0) != (y < 0) ? rest + y : rest;
+}
+
+TEST(Elementwise, RemaindersAreThoseOfLibm) {
+  std::vector<float> edges = {0.f,   -0.f,   1.f,    -1.f,       0.1f,       -7.f,      3.f,        1e-42f, -1e-45f,
+                              1e38f, -1e38f, 1e-38f, 16777215.f, 16777216.f, HUGE_VALF, -HUGE_VALF, NAN};
+  std::vector<float> x, y;
+  const auto add = [&](float a, float b) {
+    x.push_back(a);
+    y.push_back(b);
+  };
+  for (const float a : edges)
+    for (const float b : edges) add(a, b);
+  Random random(3);
+  for (int i = 0; i < 20000; ++i) {
+    const auto b = static_cast<float>(uniform(random, -8, 8));
+    // Multiples, and their neighbours: where a quotient is rounded to a whole number.
+    const float multiple = b * std::floor(static_cast<float>(std::exp(uniform(random, 0, 18))));
+    add(static_cast<float>(uniform(random, -100, 100)), b);
+    add(multiple, b);
+    add(std::nextafter(multiple, 0.f), b);
+  }
+  const Shape shape{static_cast<int64_t>(x.size())};
+  const std::vector<Ref<Tensor>> inputs = {Tensor::copyOf(DType::Float32, shape, x.data()),
+                                           Tensor::copyOf(DType::Float32, shape, y.data())};
+  LooseNode fmod("Mod", with({{"fmod", int64_t{1}}})), mod("Mod");
+  forEachTarget([&] {
+    for (LooseNode* node : {&fmod, &mod}) {
+      const auto run = runOp(node->node(), inputs, {{DType::Float32, shape}}, "elementwise");
+      for (size_t i = 0; i < x.size(); ++i) {
+        const float expected = node == &fmod ? std::fmod(x[i], y[i]) : flooredRemainder(x[i], y[i]);
+        const float actual = run.outputs[0]->as<float>()[i];
+        ASSERT_TRUE(std::isnan(expected) ? std::isnan(actual)
+                                         : actual == expected && std::signbit(actual) == std::signbit(expected))
+            << x[i] << " modulo " << y[i] << " is " << actual << ", not " << expected;
+      }
+    }
+  });
+}
+
 TEST(Elementwise, InfinityTests) {
   forEachTarget([] {
     const auto input = Tensor::of<float>(DType::Float32, {5}, {HUGE_VALF, -HUGE_VALF, NAN, 0, 1});

@@ -135,6 +135,47 @@ TEST(Integers, ArithmeticWraps) {
   expectUnary("Abs", [](Wide a) { return a < 0 ? -a : a; });
 }
 
+// Of all magnitudes, and multiples of the divisor with what is next to them.
+Pairs randomPairs(DType dtype) {
+  Random random(17);
+  const Range range = rangeOf(dtype);
+  const auto number = [&] {
+    const auto size = static_cast<Wide>(std::exp(uniform(random, 0, 44)));
+    return range.low < 0 && uniform(random, 0, 1) < 0.5 ? wrapped(dtype, -size) : wrapped(dtype, size);
+  };
+  Pairs pairs;
+  for (int i = 0; i < 3000; ++i) {
+    const Wide divisor = number();
+    const Wide dividend = i % 2 ? number() : wrapped(dtype, times(divisor, number() % 1000) + i / 2 % 3 - 1);
+    pairs.left.push_back(dividend);
+    pairs.right.push_back(divisor);
+  }
+  return pairs;
+}
+
+void expectOfRandomPairs(const Attributes& attributes, const char* op, Operation operation) {
+  for (DType dtype : kIntegerTypes) {
+    const Pairs pairs = randomPairs(dtype);
+    std::vector<Wide> expected;
+    for (size_t i = 0; i < pairs.left.size(); ++i)
+      expected.push_back(wrapped(dtype, operation(dtype, pairs.left[i], pairs.right[i])));
+    expectEverywhere(op, attributes, {tensorOf(dtype, pairs.left), tensorOf(dtype, pairs.right)}, dtype, expected);
+    // One divisor for all.
+    for (size_t k = 0; k < 20; ++k) {
+      const Wide divisor = pairs.right[k];
+      for (size_t i = 0; i < pairs.left.size(); ++i)
+        expected[i] = wrapped(dtype, operation(dtype, pairs.left[i], divisor));
+      expectEverywhere(op, attributes, {tensorOf(dtype, pairs.left), tensorOf(dtype, {divisor})}, dtype, expected);
+    }
+  }
+}
+
+TEST(Integers, DivisionOfAllMagnitudes) {
+  expectOfRandomPairs({}, "Div", [](DType, Wide a, Wide b) { return b == 0 ? 0 : a / b; });
+  expectOfRandomPairs({}, "Mod", [](DType, Wide a, Wide b) { return flooredRemainder(a, b); });
+  expectOfRandomPairs(with({{"fmod", int64_t{1}}}), "Mod", [](DType, Wide a, Wide b) { return b == 0 ? 0 : a % b; });
+}
+
 TEST(Integers, DivisionIsDefined) {
   expectBinary("Div", {}, [](DType, Wide a, Wide b) { return b == 0 ? 0 : a / b; });
   expectBinary("Mod", {}, [](DType, Wide a, Wide b) { return flooredRemainder(a, b); });

@@ -143,6 +143,35 @@ void where(const TileOperands& operands) {
   });
 }
 
+// Where a function takes so long that two jumps for each vector do not count: its code is there once, not four times.
+template <class Body>
+HWY_INLINE void forEachLong(const TileOperands& tile, const Body& body) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
+  for (int64_t i = 0; i < tile.count; i += lanes) {
+    const size_t left = i + lanes <= tile.count ? 0 : static_cast<size_t>(tile.count - i);
+    const V result = body(i, left);
+    if (tile.isStreamed)
+      store<true>(tile, i, left, result);
+    else
+      store<false>(tile, i, left, result);
+  }
+}
+
+template <class Op>
+void longUnary(const TileOperands& operands) {
+  const TileOperands tile = operands;
+  const F d;
+  const V alpha = hn::Set(d, tile.alpha), beta = hn::Set(d, tile.beta);
+  forEachLong(tile, [&](int64_t i, size_t left) HWY_ATTR { return Op::apply(d, load(tile, 0, i, left), alpha, beta); });
+}
+
+template <class Op>
+void longBinary(const TileOperands& operands) {
+  const TileOperands tile = operands;
+  forEachLong(tile, [&](int64_t i, size_t left)
+                        HWY_ATTR { return Op::apply(F(), load(tile, 0, i, left), load(tile, 1, i, left)); });
+}
+
 struct Cube {
   static HWY_INLINE V apply(F, V x, V, V) { return hn::Mul(hn::Mul(x, x), x); }
 };
@@ -165,22 +194,26 @@ void powers(const TileOperands& tile) {
 }
 
 // alpha and beta are immediates of the instruction.
-#define MAX_UNARY(name, ...)                                                                                       \
+#define MAX_UNARY_BY(function, name, ...)                                                                          \
   case ElementOp::name: {                                                                                          \
     struct Op {                                                                                                    \
       static HWY_INLINE auto apply([[maybe_unused]] F d, V x, [[maybe_unused]] V alpha, [[maybe_unused]] V beta) { \
         return __VA_ARGS__;                                                                                        \
       }                                                                                                            \
     };                                                                                                             \
-    return unary<Op>;                                                                                              \
+    return function<Op>;                                                                                           \
   }
-#define MAX_BINARY(name, ...)                                                              \
+#define MAX_BINARY_BY(function, name, ...)                                                 \
   case ElementOp::name: {                                                                  \
     struct Op {                                                                            \
       static HWY_INLINE auto apply([[maybe_unused]] F d, V x, V y) { return __VA_ARGS__; } \
     };                                                                                     \
-    return binary<Op>;                                                                     \
+    return function<Op>;                                                                   \
   }
+#define MAX_UNARY(name, ...) MAX_UNARY_BY(unary, name, __VA_ARGS__)
+#define MAX_LONG_UNARY(name, ...) MAX_UNARY_BY(longUnary, name, __VA_ARGS__)
+#define MAX_BINARY(name, ...) MAX_BINARY_BY(binary, name, __VA_ARGS__)
+#define MAX_LONG_BINARY(name, ...) MAX_BINARY_BY(longBinary, name, __VA_ARGS__)
 #define MAX_TERNARY(name, ...)                                                                  \
   case ElementOp::name: {                                                                       \
     struct Op {                                                                                 \
@@ -200,31 +233,40 @@ TileFunction find(ElementOp op) {
     MAX_UNARY(Rsqrt, hn::Div(one(d), hn::Sqrt(x)))
     MAX_UNARY(Reciprocal, hn::Div(one(d), x))
     MAX_UNARY(Exp, exp(d, x))
-    MAX_UNARY(Log, log(d, x))
+    MAX_LONG_UNARY(Log, log(d, x))
     MAX_UNARY(Relu, maximum(d, x, hn::Zero(d)))
     MAX_UNARY(LeakyRelu, hn::IfThenElse(negative(d, x), hn::Mul(x, alpha), x))
-    MAX_UNARY(Elu, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, x))))
-    MAX_UNARY(Selu, hn::Mul(beta, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, x)))))
-    MAX_UNARY(Celu, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, hn::Div(x, alpha)))))
+    MAX_LONG_UNARY(Elu, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, x))))
+    MAX_LONG_UNARY(Selu, hn::Mul(beta, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, x)))))
+    MAX_LONG_UNARY(Celu, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, hn::Div(x, alpha)))))
     MAX_UNARY(ThresholdedRelu, hn::IfThenElse(hn::Gt(x, alpha), x, hn::Zero(d)))
     MAX_UNARY(HardSigmoid, clamp(d, hn::MulAdd(x, alpha, beta), hn::Zero(d), one(d)))
     MAX_UNARY(HardSwish,
               hn::Mul(x, clamp(d, hn::MulAdd(x, hn::Set(d, 1.f / 6), hn::Set(d, 0.5f)), hn::Zero(d), one(d))))
     MAX_UNARY(Sigmoid, sigmoid(d, x))
     MAX_UNARY(Swish, hn::Mul(x, sigmoid(d, hn::Mul(x, alpha))))
-    MAX_UNARY(Mish, mish(d, x))
+    MAX_LONG_UNARY(Mish, mish(d, x))
     MAX_UNARY(Tanh, tanh(d, x))
     MAX_UNARY(Erf, erf(d, x))
     MAX_UNARY(Gelu, gelu(d, x))
     MAX_UNARY(GeluTanh, geluTanh(d, x))
-    MAX_UNARY(Softplus, softplus(d, x))
+    MAX_LONG_UNARY(Softplus, softplus(d, x))
     MAX_UNARY(Softsign, hn::Div(x, hn::Add(one(d), hn::Abs(x))))
     MAX_UNARY(Shrink, shrink(d, x, alpha, beta))
     MAX_UNARY(Floor, hn::Floor(x))
     MAX_UNARY(Ceil, hn::Ceil(x))
     MAX_UNARY(Round, hn::Round(x))
-    MAX_UNARY(Sin, sine(d, x))
-    MAX_UNARY(Cos, cosine(d, x))
+    MAX_LONG_UNARY(Sin, sine(d, x))
+    MAX_LONG_UNARY(Cos, cosine(d, x))
+    MAX_LONG_UNARY(Tan, tangent(d, x))
+    MAX_LONG_UNARY(Asin, hn::Asin(d, x))
+    MAX_LONG_UNARY(Acos, hn::Acos(d, x))
+    MAX_LONG_UNARY(Atan, hn::Atan(d, x))
+    MAX_LONG_UNARY(Sinh, sinhOf(d, x))
+    MAX_LONG_UNARY(Cosh, coshOf(d, x))
+    MAX_LONG_UNARY(Asinh, inverseSinh(d, x))
+    MAX_LONG_UNARY(Acosh, inverseCosh(d, x))
+    MAX_LONG_UNARY(Atanh, inverseTanh(d, x))
     MAX_UNARY(Scale, hn::MulAdd(x, alpha, beta))
     MAX_UNARY(IsNaN, hn::IsNaN(x))
     MAX_UNARY(IsInf, isInfinite(d, x, alpha, beta))
@@ -234,6 +276,8 @@ TileFunction find(ElementOp op) {
     MAX_BINARY(Div, hn::Div(x, y))
     MAX_BINARY(Min, minimum(d, x, y))
     MAX_BINARY(Max, maximum(d, x, y))
+    MAX_LONG_BINARY(Mod, modulo(d, x, y))
+    MAX_LONG_BINARY(Fmod, remainder(d, x, y))
     MAX_BINARY(PRelu, hn::IfThenElse(negative(d, x), hn::Mul(x, y), x))
     MAX_BINARY(Equal, hn::Eq(x, y))
     MAX_BINARY(Less, hn::Lt(x, y))
@@ -252,7 +296,11 @@ TileFunction find(ElementOp op) {
 }
 
 #undef MAX_UNARY
+#undef MAX_LONG_UNARY
+#undef MAX_UNARY_BY
 #undef MAX_BINARY
+#undef MAX_LONG_BINARY
+#undef MAX_BINARY_BY
 #undef MAX_TERNARY
 
 }  // namespace

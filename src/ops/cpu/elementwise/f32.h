@@ -7,7 +7,7 @@
 namespace max {
 
 struct FloatTileTable {
-  TileFunction (*find)(ElementOp op);  // NULL if libm is used
+  TileFunction (*find)(ElementOp op);  // NULL if there is none
 };
 
 }  // namespace max

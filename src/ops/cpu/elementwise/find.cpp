@@ -85,8 +85,10 @@ TileFunction findTileFunction(ElementOp op, DType from, DType to) {
   if (op == ElementOp::Cast) return findCastTileFunction(from, to);
   if (op == ElementOp::Quantize || op == ElementOp::Dequantize) return findQuantizeTileFunction(op, from, to);
   if (infoOf(op).givesBool() ? to != DType::Bool : to != from) return nullptr;
-  const TileFunction special = from == DType::Float32 ? findFloatTileFunction(op) : findMove(op, from);
-  return special ? special : findPlainTileFunction(op, from);
+  if (from == DType::Float32) return findFloatTileFunction(op);
+  if (const TileFunction move = findMove(op, from)) return move;
+  if (const TileFunction quotient = findQuotientTileFunction(op, from)) return quotient;
+  return findPlainTileFunction(op, from);
 }
 
 void splatElement(void* block, const void* value, size_t elementSize) {

@@ -123,6 +123,85 @@ HWY_INLINE V cosine(D d, V x) {
       d, x, [](D tag, V v) HWY_ATTR { return hn::Cos(tag, v); }, [](float v) { return std::cos(v); });
 }
 
+// x if it is infinite or NaN, where y is neither.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V unlessFinite(D d, V x, V y) {
+  return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, HUGE_VALF)), y, x);
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V tangent(D d, V x) {
+  const V y = withinBound(
+      d, x, [](D tag, V v) HWY_ATTR { return hn::Div(hn::Sin(tag, v), hn::Cos(tag, v)); },
+      [](float v) { return std::tan(v); });
+  return hn::IfThenElse(hn::Eq(x, hn::Zero(d)), x, y);  // -0 stays that
+}
+
+// Half of e^|x|, as the product of two numbers that do not overflow before it does.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V halfOfExp(D d, V x) {
+  const V half = hn::Set(d, 0.5f), root = exp(d, hn::Mul(hn::Abs(x), half));
+  return hn::Mul(hn::Mul(root, half), root);
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V coshOf(D d, V x) {
+  const V half = halfOfExp(d, x);
+  return hn::Add(half, hn::Div(hn::Set(d, 0.25f), half));
+}
+
+// Near 0, where the difference would lose digits, its series.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V sinhOf(D d, V x) {
+  static constexpr float kSeries[] = {1.f, 1.f / 6, 1.f / 120, 1.f / 5040, 1.f / 362880};
+  const V half = halfOfExp(d, x), far = hn::Sub(half, hn::Div(hn::Set(d, 0.25f), half));
+  const V near = hn::Mul(x, polynomial(d, hn::Mul(x, x), kSeries));
+  return hn::IfThenElse(hn::Lt(hn::Abs(x), hn::Set(d, 1.f)), near, hn::CopySign(far, x));
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V inverseSinh(D d, V x) {
+  return unlessFinite(d, x, hn::Asinh(d, x));
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V inverseCosh(D d, V x) {
+  return hn::IfThenElse(hn::Lt(x, hn::Set(d, 1.f)), hn::Set(d, NAN), unlessFinite(d, x, hn::Acosh(d, x)));
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V inverseTanh(D d, V x) {
+  const V end = hn::CopySign(hn::Set(d, HUGE_VALF), x), size = hn::Abs(x), one = hn::Set(d, 1.f);
+  return hn::IfThenElse(hn::Lt(size, one), hn::Atanh(d, x), hn::IfThenElse(hn::Eq(size, one), end, hn::Set(d, NAN)));
+}
+
+// What std::fmod gives. The rest of a quotient below 2^24 is a number of float: a product and sum that is rounded once
+// is exact. A quotient that was rounded up to a whole number makes it negative.
+template <class D, class V = hn::Vec<D>>
+HWY_NOINLINE V remainder(D d, V x, V y) {
+#if HWY_NATIVE_FMA
+  const V a = hn::Abs(x), b = hn::Abs(y), quotient = hn::Div(a, b);
+  if (HWY_LIKELY(hn::AllTrue(d, hn::Lt(quotient, hn::Set(d, 0x1p24f))))) {
+    const V rest = hn::NegMulAdd(hn::Trunc(quotient), b, a);
+    const V positive = hn::IfThenElse(hn::Lt(rest, hn::Zero(d)), hn::Add(rest, b), rest);
+    return hn::CopySign(hn::IfThenElse(hn::Lt(a, b), a, positive), x);
+  }
+#endif
+  HWY_ALIGN float dividend[hn::MaxLanes(d)], divisor[hn::MaxLanes(d)];
+  hn::Store(x, d, dividend);
+  hn::Store(y, d, divisor);
+  for (size_t i = 0; i < hn::Lanes(d); ++i) dividend[i] = std::fmod(dividend[i], divisor[i]);
+  return hn::Load(d, dividend);
+}
+
+// With the sign of the divisor.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V modulo(D d, V x, V y) {
+  const V rest = remainder(d, x, y), zero = hn::Zero(d);
+  const auto differ = hn::Xor(hn::Lt(rest, zero), hn::Lt(y, zero));
+  return hn::IfThenElse(hn::And(hn::Ne(rest, zero), differ), hn::Add(rest, y), rest);
+}
+
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
 

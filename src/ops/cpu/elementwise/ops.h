@@ -61,15 +61,15 @@ namespace max {
   X(Round, Same, 1) \
   X(Sin, Same, 8) \
   X(Cos, Same, 8) \
-  X(Tan, Same, 40) \
-  X(Asin, Same, 40) \
-  X(Acos, Same, 40) \
-  X(Atan, Same, 40) \
-  X(Sinh, Same, 40) \
-  X(Cosh, Same, 40) \
-  X(Asinh, Same, 40) \
-  X(Acosh, Same, 40) \
-  X(Atanh, Same, 40) \
+  X(Tan, Same, 8) \
+  X(Asin, Same, 8) \
+  X(Acos, Same, 8) \
+  X(Atan, Same, 8) \
+  X(Sinh, Same, 8) \
+  X(Cosh, Same, 8) \
+  X(Asinh, Same, 8) \
+  X(Acosh, Same, 8) \
+  X(Atanh, Same, 8) \
   X(Scale, Own, 1) \
   X(Not, Bool, 1) \
   X(BitwiseNot, Same, 1) \
@@ -82,8 +82,8 @@ namespace max {
   X(Pow, Own, 40) \
   X(Min, List, 1) \
   X(Max, List, 1) \
-  X(Mod, Own, 40) \
-  X(Fmod, Own, 40) \
+  X(Mod, Own, 8) \
+  X(Fmod, Own, 8) \
   X(PRelu, Same, 1) \
   X(Equal, Bool, 1) \
   X(Less, Bool, 1) \
@@ -151,7 +151,9 @@ inline constexpr int64_t kSplatBytes = 64;
 TileFunction findTileFunction(ElementOp op, DType from, DType to);
 
 // The files behind it.
-TileFunction findFloatTileFunction(ElementOp op);               // float32, vectorised by target
+TileFunction findFloatTileFunction(ElementOp op);  // float32, vectorised by target
+// Div, Mod and Fmod of int32 and int64, vectorised by target.
+TileFunction findQuotientTileFunction(ElementOp op, DType dtype);
 TileFunction findPlainTileFunction(ElementOp op, DType dtype);  // all other arithmetic
 TileFunction findCastTileFunction(DType from, DType to);
 TileFunction findQuantizeTileFunction(ElementOp op, DType from, DType to);  // Quantize, Dequantize

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Elementwise instructions as plain loops: integers, bool, float64, and float32 functions of libm.
+// Elementwise instructions as plain loops: integers, bool and float64.
 #include <cmath>
 #include <concepts>
 #include <cstring>
@@ -31,33 +31,31 @@ T negate(T a) {
   return wrapping(T{0}, a, [](auto x, auto y) { return x - y; });
 }
 
+// Integers of up to 16 bits: float has their quotients, and the loop is one of vectors.
 template <class T>
-T divide(T a, T b) {
-  if constexpr (std::floating_point<T>) {
-    return a / b;
+constexpr bool kIsShort = std::integral<T> && sizeof(T) <= 2;
+
+// The quotient, truncated, of a divisor that is not 0.
+template <class T>
+T quotientOf(T a, T b) {
+  if constexpr (kIsShort<T>) {
+    return static_cast<T>(static_cast<int>(static_cast<float>(a) / static_cast<float>(b)));
   } else {
-    if (b == 0) return 0;
     if constexpr (std::signed_integral<T>)
       if (b == -1) return negate(a);
     return static_cast<T>(a / b);
   }
 }
 
-// The result has the sign of the divisor.
 template <class T>
-T modulo(T a, T b) {
+T divide(T a, T b) {
   if constexpr (std::floating_point<T>) {
-    const T rest = std::fmod(a, b);
-    return rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest;
+    return a / b;
+  } else if constexpr (kIsShort<T>) {
+    const T quotient = quotientOf(a, b == 0 ? T{1} : b);
+    return b == 0 ? T{0} : quotient;
   } else {
-    if (b == 0) return 0;
-    if constexpr (std::signed_integral<T>) {
-      if (b == -1) return 0;
-      const T rest = static_cast<T>(a % b);
-      return rest != 0 && (rest < 0) != (b < 0) ? static_cast<T>(rest + b) : rest;
-    } else {
-      return static_cast<T>(a % b);
-    }
+    return b == 0 ? T{0} : quotientOf(a, b);
   }
 }
 
@@ -66,12 +64,21 @@ template <class T>
 T remainder(T a, T b) {
   if constexpr (std::floating_point<T>) {
     return std::fmod(a, b);
+  } else if constexpr (kIsShort<T>) {
+    return static_cast<T>(b == 0 ? 0 : a - divide(a, b) * b);
   } else {
-    if (b == 0) return 0;
     if constexpr (std::signed_integral<T>)
       if (b == -1) return 0;
-    return static_cast<T>(a % b);
+    return b == 0 ? T{0} : static_cast<T>(a % b);
   }
+}
+
+// The result has the sign of the divisor.
+template <class T>
+T modulo(T a, T b) {
+  const T rest = remainder(a, b);
+  if constexpr (std::unsigned_integral<T>) return rest;
+  return static_cast<T>(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
 }
 
 template <class T>
@@ -254,26 +261,6 @@ TileFunction findBitwise(ElementOp op) {
   }
 }
 
-// Functions of libm, also for float32.
-template <class T>
-TileFunction findLibm(ElementOp op) {
-  switch (op) {
-    MAX_UNARY(Tan, std::tan(x))
-    MAX_UNARY(Asin, std::asin(x))
-    MAX_UNARY(Acos, std::acos(x))
-    MAX_UNARY(Atan, std::atan(x))
-    MAX_UNARY(Sinh, std::sinh(x))
-    MAX_UNARY(Cosh, std::cosh(x))
-    MAX_UNARY(Asinh, std::asinh(x))
-    MAX_UNARY(Acosh, std::acosh(x))
-    MAX_UNARY(Atanh, std::atanh(x))
-    MAX_BINARY(Mod, modulo(x, y))
-    MAX_BINARY(Fmod, remainder(x, y))
-    default:
-      return nullptr;
-  }
-}
-
 TileFunction findDouble(ElementOp op) {
   using T = double;
   switch (op) {
@@ -306,15 +293,22 @@ TileFunction findDouble(ElementOp op) {
     MAX_UNARY(Round, roundEven(x))
     MAX_UNARY(Sin, std::sin(x))
     MAX_UNARY(Cos, std::cos(x))
+    MAX_UNARY(Tan, std::tan(x))
+    MAX_UNARY(Asin, std::asin(x))
+    MAX_UNARY(Acos, std::acos(x))
+    MAX_UNARY(Atan, std::atan(x))
+    MAX_UNARY(Sinh, std::sinh(x))
+    MAX_UNARY(Cosh, std::cosh(x))
+    MAX_UNARY(Asinh, std::asinh(x))
+    MAX_UNARY(Acosh, std::acosh(x))
+    MAX_UNARY(Atanh, std::atanh(x))
     MAX_UNARY(Scale, x * alpha + beta)
     MAX_TERNARY(MulAdd, x * y + z)
     MAX_TEST(IsNaN, x != x)
     MAX_TEST(IsInf, (x == HUGE_VAL && beta > 0) || (x == -HUGE_VAL && alpha > 0))
     default:
-      break;
+      return findArithmetic<double>(op);
   }
-  const TileFunction function = findLibm<double>(op);
-  return function ? function : findArithmetic<double>(op);
 }
 
 TileFunction findLogical(ElementOp op) {
@@ -360,8 +354,6 @@ TileFunction findPlainTileFunction(ElementOp op, DType dtype) {
       return findBitwise<uint32_t>(op);
     case DType::UInt64:
       return findBitwise<uint64_t>(op);
-    case DType::Float32:
-      return findLibm<float>(op);
     case DType::Float64:
       return findDouble(op);
     default:
