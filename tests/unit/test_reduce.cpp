@@ -154,5 +154,28 @@ TEST(Reduce, ArgMaxAndArgMin) {
   });
 }
 
+// Several sums at a time, and columns in blocks.
+TEST(CumSum, OfLongLinesAndManyColumns) {
+  Random random(5);
+  for (const Shape& shape : {Shape{3, 1003}, Shape{1, 4098}, Shape{7, 1}, Shape{9, 2500}, Shape{2, 3, 1025}})
+    for (const DType dtype : {DType::Float32, DType::Float64, DType::Int32, DType::Int64})
+      for (int axis = 0; axis < shape.rank(); ++axis)
+        for (const int64_t flags : {0, 1, 2, 3}) {
+          LooseNode node("CumSum", with({{"exclusive", flags % 2}, {"reverse", flags / 2}}));
+          const auto x = randomTensor(random, dtype, shape, -9, 9);
+          const auto at = Tensor::of<int64_t>(DType::Int64, {}, {axis});
+          const auto expected = runOp(node.node(), {x, at}, {{dtype, shape}}, "reference");
+          for (const int lanes : {1, 3}) {
+            const auto actual = runOp(node.node(), {x, at}, {{dtype, shape}}, "typed", lanes);
+            expectClose(*actual.outputs[0], *expected.outputs[0], dtype == DType::Float32 ? 1e-4 : 1e-12,
+                        max::concat(shape, ", axis ", axis, ", flags ", flags));
+          }
+        }
+  LooseNode node("CumSum");
+  const auto zeros = Tensor::of<float>(DType::Float32, {2}, {-0.f, -0.f});
+  const auto sums = runOp(node.node(), {zeros, Tensor::of<int64_t>(DType::Int64, {}, {0})}, {{DType::Float32, {2}}});
+  EXPECT_TRUE(std::signbit(sums.outputs[0]->as<float>()[0]));
+}
+
 }  // namespace
 }  // namespace max
