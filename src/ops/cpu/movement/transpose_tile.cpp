@@ -118,8 +118,8 @@ void transposeBuffered(const std::byte* source, int64_t sourceStep, std::byte* t
 
 // Tiles of whole cache lines on both sides.
 template <class T>
-void transpose(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
-               int64_t columns) {
+void transposeAny(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
+                  int64_t columns) {
   constexpr int64_t tile = std::max<int64_t>(64 / sizeof(T), 16), size = sizeof(T);
   const bool conflicts = sourceStep % kConflictingStep == 0 || targetStep % kConflictingStep == 0;
   WorkCounter work;
@@ -135,12 +135,76 @@ void transpose(const std::byte* source, int64_t sourceStep, std::byte* target, i
     }
 }
 
+// Elements 0, 2, 4, ... of two vectors, or 1, 3, 5, ...
+template <class T, int kFirst, size_t... I>
+typename VectorOf<T>::Type everySecond(typename VectorOf<T>::Type a, typename VectorOf<T>::Type b,
+                                       std::index_sequence<I...>) {
+  return __builtin_shufflevector(a, b, (2 * static_cast<int>(I) + kFirst)...);
+}
+
+// Pairs become two rows.
+template <class T>
+void splitPairs(const std::byte* source, std::byte* first, std::byte* second, int64_t count) {
+  using V = typename VectorOf<T>::Type;
+  constexpr int64_t lanes = VectorOf<T>::kLanes, size = sizeof(T);
+  constexpr auto indices = std::make_index_sequence<static_cast<size_t>(lanes)>();
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    V a, b;
+    std::memcpy(&a, source + 2 * i * size, 16);
+    std::memcpy(&b, source + 2 * i * size + 16, 16);
+    const V even = everySecond<T, 0>(a, b, indices), odd = everySecond<T, 1>(a, b, indices);
+    std::memcpy(first + i * size, &even, 16);
+    std::memcpy(second + i * size, &odd, 16);
+  }
+  for (; i < count; ++i) {
+    std::memcpy(first + i * size, source + 2 * i * size, sizeof(T));
+    std::memcpy(second + i * size, source + (2 * i + 1) * size, sizeof(T));
+  }
+}
+
+// Two rows become pairs.
+template <class T>
+void joinPairs(const std::byte* first, const std::byte* second, std::byte* target, int64_t count) {
+  using V = typename VectorOf<T>::Type;
+  constexpr int64_t lanes = VectorOf<T>::kLanes, size = sizeof(T);
+  constexpr auto indices = std::make_index_sequence<static_cast<size_t>(lanes)>();
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) {
+    V a, b;
+    std::memcpy(&a, first + i * size, 16);
+    std::memcpy(&b, second + i * size, 16);
+    const V low = interleaveLow<T>(a, b, indices), high = interleaveHigh<T>(a, b, indices);
+    std::memcpy(target + 2 * i * size, &low, 16);
+    std::memcpy(target + 2 * i * size + 16, &high, 16);
+  }
+  for (; i < count; ++i) {
+    std::memcpy(target + 2 * i * size, first + i * size, sizeof(T));
+    std::memcpy(target + (2 * i + 1) * size, second + i * size, sizeof(T));
+  }
+}
+
 // Calls work(first, count) for parts of `count`.
 template <class Work>
 void inParts(int64_t count, const Work& work) {
   constexpr int64_t kPart = 4096;
   WorkCounter counter;
   for (int64_t i = 0; i < count; i += kPart, counter.pass(kPart)) work(i, std::min(kPart, count - i));
+}
+
+template <class T>
+void transpose(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
+               int64_t columns) {
+  constexpr int64_t size = sizeof(T);
+  if (columns == 2 && sourceStep == 2 * size)
+    return inParts(rows, [&](int64_t first, int64_t count) {
+      splitPairs<T>(source + first * sourceStep, target + first * size, target + targetStep + first * size, count);
+    });
+  if (rows == 2 && targetStep == 2 * size)
+    return inParts(columns, [&](int64_t first, int64_t count) {
+      joinPairs<T>(source + first * size, source + sourceStep + first * size, target + first * targetStep, count);
+    });
+  transposeAny<T>(source, sourceStep, target, targetStep, rows, columns);
 }
 
 }  // namespace
