@@ -23,6 +23,15 @@ bool isIdentity(const WorkVector<int64_t>& table, int64_t size) {
   return true;
 }
 
+template <class Size>
+void fillBytes(Size size, std::byte* target, const std::byte* fill, int64_t bytes) {
+  const auto part = [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; i += size) copyElement(size, target + i, fill);
+  };
+  if (bytes <= kShortFill) return part(0, bytes);
+  inParts(bytes / size, 1, [&](int64_t begin, int64_t end) { part(begin * size, end * size); });
+}
+
 }  // namespace
 
 IndexedCopy::IndexedCopy(int64_t elementBytes, const Shape& source, const IndexTables& tables)
@@ -67,35 +76,31 @@ void IndexedCopy::addSegments(const WorkVector<int64_t>& table, int64_t step) {
   for (const int64_t index : table) rowOffsets_.push_back(index * step);
 }
 
-void IndexedCopy::fillBytes(std::byte* target, const std::byte* fill, int64_t bytes) const {
-  visitElementBytes(elementBytes_, [&](auto size) {
-    const auto part = [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; i += size) copyElement(size, target + i, fill);
-    };
-    if (bytes <= kShortFill) return part(0, bytes);
-    inParts(bytes / size, 1, [&](int64_t begin, int64_t end) { part(begin * size, end * size); });
+void IndexedCopy::gatherRow(const std::byte* source, std::byte* target) const {
+  visitElementBytes(stepBytes_, [this, source, target](auto size) {
+    std::byte* to = target;
+    WorkCounter work;
+    for (const int64_t offset : rowOffsets_) {
+      copyElement(size, to, source + offset);
+      to += size;
+      work.pass(1 + size / 8);
+    }
   });
 }
 
-void IndexedCopy::copyRow(const std::byte* source, std::byte* target, const std::byte* fill) const {
-  if (isGather_) {
-    visitElementBytes(stepBytes_, [&](auto size) {
-      WorkCounter work;
-      for (const int64_t offset : rowOffsets_) {
-        copyElement(size, target, source + offset);
-        target += size;
-        work.pass(1 + size / 8);
-      }
-    });
-    return;
-  }
+// Elements of `size` bytes. A border is a few of them, as often copied one by one as filled.
+template <class Size>
+void IndexedCopy::copySegments(Size size, const std::byte* source, std::byte* target, const std::byte* fill) const {
   WorkCounter work;
   for (const Segment& segment : segments_) {
     work.pass(8 + segment.bytes / 8);
+    std::byte* to = target + segment.target;
     if (segment.source == kFill)
-      fillBytes(target + segment.target, fill, segment.bytes);
+      fillBytes(size, to, fill, segment.bytes);
+    else if (segment.bytes == size)
+      copyElement(size, to, source + segment.source);
     else
-      copyBytes(target + segment.target, source + segment.source, static_cast<size_t>(segment.bytes));
+      copyBytes(to, source + segment.source, static_cast<size_t>(segment.bytes));
   }
 }
 
@@ -112,22 +117,32 @@ int64_t IndexedCopy::blockOffset(int64_t block) const {
   return offset;
 }
 
+template <class Size>
+void IndexedCopy::runRows(Size size, const std::byte* source, std::byte* target, const std::byte* fill, int64_t begin,
+                          int64_t end) const {
+  const auto blockRows = static_cast<int64_t>(outer_.back().offsets.size());
+  for (int64_t row = begin; row < end;) {
+    const int64_t first = row % blockRows, base = blockOffset(row / blockRows);
+    const int64_t* offsets = outer_.back().offsets.data() + first;
+    const int64_t rows = std::min(end - row, blockRows - first);
+    for (int64_t k = 0; k < rows; ++k, ++row) {
+      std::byte* out = target + row * rowBytes_;
+      if (base == kFill || offsets[k] == kFill)
+        fillBytes(size, out, fill, rowBytes_);
+      else if (k > 0 && offsets[k] == offsets[k - 1])
+        copyBytes(out, out - rowBytes_, static_cast<size_t>(rowBytes_));
+      else if (isGather_)
+        gatherRow(source + base + offsets[k], out);
+      else
+        copySegments(size, source + base + offsets[k], out, fill);
+    }
+  }
+}
+
 void IndexedCopy::run(const std::byte* source, std::byte* target, const std::byte* fill, int lanes) const {
   if (rowBytes_ == 0 || rows_ == 0) return;
-  const auto blockRows = static_cast<int64_t>(outer_.back().offsets.size());
   parallelFor(lanes, rows_, std::max<int64_t>(1, kGrainBytes / rowBytes_), [&](int64_t begin, int64_t end, int) {
-    for (int64_t row = begin; row < end;) {
-      const int64_t first = row % blockRows, base = blockOffset(row / blockRows);
-      const int64_t* offsets = outer_.back().offsets.data() + first;
-      const int64_t rows = std::min(end - row, blockRows - first);
-      for (int64_t k = 0; k < rows; ++k, ++row) {
-        std::byte* out = target + row * rowBytes_;
-        if (base == kFill || offsets[k] == kFill)
-          fillBytes(out, fill, rowBytes_);
-        else
-          copyRow(source + base + offsets[k], out, fill);
-      }
-    }
+    visitElementBytes(elementBytes_, [&](auto size) { runRows(size, source, target, fill, begin, end); });
   });
 }
 

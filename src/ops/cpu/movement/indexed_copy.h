@@ -33,9 +33,13 @@ class IndexedCopy {
   };
 
   void addSegments(const WorkVector<int64_t>& table, int64_t step);
-  void copyRow(const std::byte* source, std::byte* target, const std::byte* fill) const;
+  template <class Size>
+  void runRows(Size size, const std::byte* source, std::byte* target, const std::byte* fill, int64_t begin,
+               int64_t end) const;
+  template <class Size>
+  void copySegments(Size size, const std::byte* source, std::byte* target, const std::byte* fill) const;
+  void gatherRow(const std::byte* source, std::byte* target) const;
   int64_t blockOffset(int64_t block) const;
-  void fillBytes(std::byte* target, const std::byte* fill, int64_t bytes) const;
 
   int64_t elementBytes_;
   int64_t rowBytes_ = 0;
