@@ -56,13 +56,24 @@ class ElementWalk {
       if (i != axis_) base += rest % indexShape_[i] * strides_[i];
       rest /= indexShape_[i];
     }
-    const int64_t step = axis_ == indexShape_.rank() - 1 ? 0 : 1, stride = strides_[axis_];
-    WorkCounter work;
-    for (int64_t k = row * columns_, i = 0; i < columns_; ++k, ++i, work.pass(2))
-      body(k, base + i * step + checkedIndex(node, indexAt(indices, is64_, k), size_, axis_) * stride);
+    if (is64_)
+      forIndices(node, base, row * columns_, static_cast<const int64_t*>(indices) + row * columns_, body);
+    else
+      forIndices(node, base, row * columns_, static_cast<const int32_t*>(indices) + row * columns_, body);
   }
 
  private:
+  // What does not change is local: the body's stores may be to anything that has an address.
+  template <class Index, class Body>
+  void forIndices(const Node& node, int64_t base, int64_t first, const Index* indices, Body body) const {
+    const int axis = axis_;
+    const int64_t size = size_, stride = strides_[axis], step = axis == indexShape_.rank() - 1 ? 0 : 1;
+    inParts(columns_, 2, [&node, axis, size, stride, step, base, first, indices, body](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i)
+        body(first + i, base + i * step + checkedIndex(node, indices[i], size, axis) * stride);
+    });
+  }
+
   Shape indexShape_, strides_;
   int axis_;
   int64_t size_, rows_, columns_;

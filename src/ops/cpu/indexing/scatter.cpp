@@ -212,8 +212,9 @@ class ScatterElementsOp final : public ScatterOp {
       });
     else
       visitElementBytes(elementBytes_, [&](auto size) {
-        walk_.forRow(node_, row, context.inputs[1],
-                     [&](int64_t k, int64_t offset) { copyElement(size, out + offset * size, updates + k * size); });
+        walk_.forRow(node_, row, context.inputs[1], [size, updates, out](int64_t k, int64_t offset) {
+          copyElement(size, out + offset * size, updates + k * size);
+        });
       });
   }
 
