@@ -82,6 +82,53 @@ TEST(Compiler, HalfTypesRunOnFloat32KernelsAndAreNotRoundedBetweenThem) {
   EXPECT_EQ(interpret(*b.graph, {randomTensor({4, 6}, random)})[0]->dtype(), DType::Float32);
 }
 
+using Ints = std::vector<int64_t>;
+
+// Sums of powers are what pools of channels last can do.
+TEST(LpPool, BecomesAMeanOfPowers) {
+  struct Pooled {
+    int64_t p;
+    std::vector<std::pair<std::string, Attribute>> attributes;
+    bool isLowered = true;
+  };
+  const Ints kernel{3, 2};
+  const Pooled rows[] = {
+      {1, {{"kernel_shape", kernel}}},
+      {2, {{"kernel_shape", kernel}, {"pads", Ints{1, 0, 2, 1}}, {"strides", Ints{2, 1}}}},
+      {3, {{"kernel_shape", kernel}, {"dilations", Ints{2, 3}}}},
+      {2, {{"kernel_shape", kernel}, {"auto_pad", std::string("SAME_UPPER")}, {"strides", Ints{2, 2}}}},
+      {2, {{"kernel_shape", kernel}, {"ceil_mode", int64_t{1}}, {"strides", Ints{2, 3}}, {"pads", Ints{1, 1, 1, 1}}}},
+  };
+  for (const Pooled& row : rows)
+    for (const DType dtype : {DType::Float32, DType::Float16}) {
+      const auto build = [&](Builder& b) {
+        Value* x = b.input({b.symbol("n"), 5, 8, 9});
+        if (dtype != DType::Float32) x = b.op("Cast", {x}, attrs({{"to", onnxFromDType(dtype)}}));
+        Attributes attributes = attrs({{"p", row.p}});
+        for (const auto& [name, value] : row.attributes) attributes.set(name, value);
+        Value* y = b.op("LpPool", {x}, attributes);
+        if (dtype != DType::Float32) y = b.op("Cast", {y}, attrs({{"to", onnxFromDType(DType::Float32)}}));
+        b.output(y);
+      };
+      const std::string ops = compileAndCompare(build, {{2, 5, 8, 9}}, withoutFusion(), 3e-3);
+      EXPECT_NE(ops.find("max.AveragePool"), std::string::npos) << ops;
+    }
+  // How far the last window reaches depends on the size.
+  const auto unknown = [](Builder& b) {
+    Value* x = b.input({1, 2, b.symbol("h"), 9});
+    b.output(b.op("LpPool", {x}, attrs({{"kernel_shape", Ints{3, 3}}, {"ceil_mode", int64_t{1}}})));
+  };
+  EXPECT_EQ(compileAndCompare(unknown, {{1, 2, 6, 9}}), "LpPool");
+}
+
+TEST(LpPool, OfWholeImagesIsAReduction) {
+  for (const int64_t p : {1, 2, 3}) {
+    const auto build = [p](Builder& b) { b.output(b.op("GlobalLpPool", {b.input({2, 5, 8, 9})}, attrs({{"p", p}}))); };
+    const std::string ops = compileAndCompare(build, {{2, 5, 8, 9}});
+    EXPECT_NE(ops.find("Reduce"), std::string::npos) << ops;
+  }
+}
+
 TEST(Compiler, ConvolutionsOfHalfTypesWithWeightsInTheFileRunOnFloat32Kernels) {
   Builder b;
   const Attributes toHalf = attrs({{"to", int64_t{10}}});

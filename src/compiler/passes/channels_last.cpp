@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "compiler/passes.h"
+#include "graph/readers/normalization.h"
 #include "graph/readers/transposed.h"
 #include "graph/readers/windows.h"
 
@@ -169,6 +170,75 @@ bool lowerPool(Rewriter& rewriter, Node& node) {
   return replaceByLast(rewriter, node, node.op(), node.inputs, std::move(attributes));
 }
 
+Value* castTo(Rewriter& rewriter, DType dtype, Value* value, const Node& node) {
+  if (value->type.dtype == dtype) return value;
+  Attributes attributes;
+  attributes.set("to", onnxFromDType(dtype));
+  return rewriter.add("", "Cast", {value}, std::move(attributes), {&node})->output();
+}
+
+Value* powerOf(Rewriter& rewriter, Value* value, double exponent, const Node& node) {
+  return rewriter.add("", "Pow", {value, rewriter.scalar(DType::Float32, exponent)}, {}, {&node})->output();
+}
+
+// |x|^p of the input.
+Value* powersOf(Rewriter& rewriter, const Node& node, int64_t p) {
+  Value* x = castTo(rewriter, DType::Float32, node.input(0), node);
+  if (p == 2) return rewriter.add("", "Mul", {x, x}, {}, {&node})->output();
+  Value* size = rewriter.add("", "Abs", {x}, {}, {&node})->output();
+  return p == 1 ? size : powerOf(rewriter, size, static_cast<double>(p), node);
+}
+
+// The p-th root of sums replaces the output.
+bool replaceByRoots(Rewriter& rewriter, Node& node, Value* sums, int64_t p) {
+  Value* root = p == 1   ? sums
+                : p == 2 ? rewriter.add("", "Sqrt", {sums}, {}, {&node})->output()
+                         : powerOf(rewriter, sums, 1 / static_cast<double>(p), node);
+  return rewriter.replace(node.output(), castTo(rewriter, node.output()->type.dtype, root, node));
+}
+
+// A pool that reads the padding, too, has as many taps everywhere if the padding reaches as far as the last window.
+bool padToLastWindow(const Node& node, std::vector<readers::Window>& windows) {
+  for (size_t i = 0; i < windows.size(); ++i) {
+    const Dim in = node.input(0)->type.dims[i + 2], out = node.output()->type.dims[i + 2];
+    if (!in.isKnown() || !out.isKnown()) return false;
+    readers::Window& window = windows[i];
+    const int64_t end = (out.value() - 1) * window.stride + window.extent() - window.padBegin;
+    window.padEnd = std::max<int64_t>(0, end - in.value());
+  }
+  return true;
+}
+
+// A mean of powers times their number. (Accelerators have a kernel.)
+bool lowerLpPool(Rewriter& rewriter, Node& node) {
+  if (rewriter.options().accelerator || !hasKernelsForChannelsLast(node, node.input(0)->type.dtype)) return false;
+  if (!isRanked(node.input(0)) || rankOf(node.input(0)) < 3) return false;
+  const readers::Pool pool(node.attributes, node.input(0)->type.dims.size() - 2);
+  auto windows = explicitWindows(node, pool.windows);
+  if (!windows || (pool.roundsUp && !padToLastWindow(node, *windows))) return false;
+  const int64_t p = readers::readPower(node.attributes);
+  const std::vector<int64_t> order = toLast(rankOf(node.input(0)));
+  Attributes attributes;
+  attributes.set("count_include_pad", int64_t{1});
+  setWindows(attributes, *windows);
+  attributes.set("kernel_shape", readers::readKernelShape(node.attributes));
+  Value* pixels = rewriter.transpose(powersOf(rewriter, node, p), order, &node);
+  Node* means = rewriter.add(kMaxDomain, "AveragePool", {pixels}, std::move(attributes), {&node});
+  Value* taps = rewriter.scalar(DType::Float32, static_cast<double>(pool.windows.taps()));
+  Node* sums = rewriter.add("", "Mul", {rewriter.transpose(means->output(), inverse(order), &node), taps}, {}, {&node});
+  return replaceByRoots(rewriter, node, sums->output(), p);
+}
+
+bool lowerGlobalLpPool(Rewriter& rewriter, Node& node) {
+  if (rewriter.options().accelerator || !hasKernelsForChannelsLast(node, node.input(0)->type.dtype)) return false;
+  if (!isRanked(node.input(0)) || rankOf(node.input(0)) < 3) return false;
+  std::vector<int64_t> axes(static_cast<size_t>(rankOf(node.input(0)) - 2));
+  std::iota(axes.begin(), axes.end(), 2);
+  const int64_t p = readers::readPower(node.attributes);
+  Node* sums = rewriter.add("", "ReduceSum", {powersOf(rewriter, node, p), rewriter.constant(axes)}, {}, {&node});
+  return replaceByRoots(rewriter, node, sums->output(), p);
+}
+
 constexpr Rule kRules[] = {
     {"", "Conv", lowerConv},
     {"", "ConvTranspose", lowerConvTranspose},
@@ -176,6 +246,8 @@ constexpr Rule kRules[] = {
     {"", "QLinearConv", lowerQLinearConv},
     {"", "MaxPool", lowerPool},
     {"", "AveragePool", lowerPool},
+    {"", "LpPool", lowerLpPool},
+    {"", "GlobalLpPool", lowerGlobalLpPool},
 };
 
 }  // namespace
