@@ -262,29 +262,38 @@ Results unique(const Node& node, Inputs inputs) {
 }
 
 struct Box {
-  float y1, x1, y2, x2;
-  float area() const { return (y2 - y1) * (x2 - x1); }
+  float y1, x1, y2, x2, area;
 };
 
 Box boxAt(const float* p, bool centered) {
-  if (centered) return {p[1] - p[3] / 2, p[0] - p[2] / 2, p[1] + p[3] / 2, p[0] + p[2] / 2};
-  return {std::min(p[0], p[2]), std::min(p[1], p[3]), std::max(p[0], p[2]), std::max(p[1], p[3])};
+  const Box box = centered
+                      ? Box{p[1] - p[3] / 2, p[0] - p[2] / 2, p[1] + p[3] / 2, p[0] + p[2] / 2, 0}
+                      : Box{std::min(p[0], p[2]), std::min(p[1], p[3]), std::max(p[0], p[2]), std::max(p[1], p[3]), 0};
+  return {box.y1, box.x1, box.y2, box.x2, (box.y2 - box.y1) * (box.x2 - box.x1)};
+}
+
+std::vector<Box> boxesOf(const float* p, int64_t count, bool centered) {
+  std::vector<Box> boxes;
+  boxes.reserve(static_cast<size_t>(count));
+  WorkCounter work;
+  for (int64_t i = 0; i < count; ++i, work.pass(2)) boxes.push_back(boxAt(p + i * 4, centered));
+  return boxes;
 }
 
 float overlap(const Box& a, const Box& b) {
   const float height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1), width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
   if (height <= 0 || width <= 0) return 0;
-  return height * width / (a.area() + b.area() - height * width);
+  return height * width / (a.area + b.area - height * width);
 }
 
 // Kept boxes by the places of their left edges: a candidate meets those that may overlap it. Detectors for many classes
 // move the boxes of each class to a place of its own.
 class KeptBoxes {
  public:
-  // `allMeet`: boxes that are apart count as overlapping, too.
-  KeptBoxes(const std::vector<Box>& candidates, bool allMeet) {
+  // Of an image with these boxes. `allMeet`: boxes that are apart count as overlapping, too.
+  KeptBoxes(const std::vector<Box>& boxes, bool allMeet) {
     float low = 0, high = 0;
-    for (const Box& box : candidates) {
+    for (const Box& box : boxes) {
       low = std::min(low, box.x1);
       high = std::max(high, box.x2);
       allMeet |= !std::isfinite(box.x1) || !std::isfinite(box.x2);
@@ -293,10 +302,18 @@ class KeptBoxes {
     if (allMeet || !std::isnormal(perStrip)) return;
     low_ = low;
     width_ = perStrip;
-    strips_.assign(kStrips, Strip{-INFINITY, {}});
+    strips_.resize(kStrips);
   }
 
   int64_t count() const { return count_; }
+
+  void clear() {
+    for (Strip& strip : strips_) {
+      strip.boxes.clear();
+      strip.reach = strips_.size() == 1 ? INFINITY : -INFINITY;
+    }
+    count_ = 0;
+  }
 
   void add(const Box& box) {
     const size_t strip = stripOf(box.x1);
@@ -327,15 +344,21 @@ class KeptBoxes {
   }
 
   float low_ = 0, width_ = 0;
-  std::vector<Strip> strips_{{INFINITY, {}}};
+  std::vector<Strip> strips_{1};
   int64_t count_ = 0;
+};
+
+// A box above the least score, with what orders it.
+struct Candidate {
+  float score;
+  int64_t index;
 };
 
 // Candidates one after the other: those that come first, where few of many are wanted, are taken from a heap.
 template <class IsBefore>
 class Candidates {
  public:
-  Candidates(std::vector<int64_t>& order, bool wantsFew, IsBefore isBefore)
+  Candidates(std::vector<Candidate>& order, bool wantsFew, IsBefore isBefore)
       : order_(order), wantsFew_(wantsFew), isBefore_(isBefore) {
     if (wantsFew_)
       std::make_heap(order_.begin(), order_.end(), isAfter());
@@ -343,21 +366,60 @@ class Candidates {
       std::sort(order_.begin(), order_.end(), isBefore_);
   }
   int64_t next(size_t i) {
-    if (!wantsFew_) return order_[i];
+    if (!wantsFew_) return order_[i].index;
     const auto end = order_.end() - static_cast<ptrdiff_t>(i);
     std::pop_heap(order_.begin(), end, isAfter());
-    return end[-1];
+    return end[-1].index;
   }
 
  private:
   auto isAfter() const {
-    return [this](int64_t a, int64_t b) { return isBefore_(b, a); };
+    return [this](const Candidate& a, const Candidate& b) { return isBefore_(b, a); };
   }
 
-  std::vector<int64_t>& order_;
+  std::vector<Candidate>& order_;
   bool wantsFew_;
   IsBefore isBefore_;
 };
+
+struct Suppression {
+  double most, maxOverlap, minScore;
+};
+
+// Those above the least score. No jump depends on a score: it would often be predicted wrongly.
+void collect(std::span<const float> score, double minScore, std::vector<Candidate>& candidates) {
+  candidates.resize(score.size());
+  size_t count = 0;
+  inParts(static_cast<int64_t>(score.size()), 2, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const float value = score[static_cast<size_t>(i)];
+      candidates[count] = {value, i};
+      count += value > minScore;
+    }
+  });
+  candidates.resize(count);
+}
+
+// The indices of the boxes of one image that one class keeps.
+void suppress(const Suppression& limits, std::span<const float> score, const std::vector<Box>& boxes, KeptBoxes& kept,
+              std::vector<int64_t>& indices) {
+  WorkCounter work;
+  std::vector<Candidate> order;
+  collect(score, limits.minScore, order);
+  const auto isBefore = [&](const Candidate& a, const Candidate& b) {
+    work.pass(4);
+    return a.score > b.score || (a.score == b.score && a.index < b.index);
+  };
+  kept.clear();
+  Candidates ordered(order, limits.most * 4 < static_cast<double>(order.size()), isBefore);
+  for (size_t i = 0; i < order.size() && static_cast<double>(kept.count()) < limits.most; ++i) {
+    const int64_t index = ordered.next(i);
+    const Box& candidate = boxes[static_cast<size_t>(index)];
+    if (kept.cover(candidate, limits.maxOverlap, work)) continue;
+    kept.add(candidate);
+    indices.push_back(index);
+  }
+}
 
 Results nonMaxSuppression(const Node& node, Inputs inputs) {
   const Shape &boxes = inputs[0]->shape(), &scores = inputs[1]->shape();
@@ -367,35 +429,19 @@ Results nonMaxSuppression(const Node& node, Inputs inputs) {
     const Tensor* tensor = optional(inputs, i);
     return tensor ? loadScalar(argumentOf(*tensor), fallback) : fallback;
   };
-  const double most = scalar(2, 0), maxOverlap = scalar(3, 0), minScore = scalar(4, -INFINITY);
+  const Suppression limits{scalar(2, 0), scalar(3, 0), scalar(4, -INFINITY)};
   const bool centered = readers::hasCentredBoxes(*RequestInputs(node, inputs));
-  std::vector<int64_t> selected;
+  std::vector<int64_t> selected, indices;
   if (inputs[1]->count() == 0) return {indexTensor({0, 3}, selected)};
-  WorkCounter work;
-  for (int64_t line = 0; line < scores[0] * scores[1]; ++line, work.pass(64)) {
-    const float* score = inputs[1]->as<float>() + line * scores[2];
-    const float* box = inputs[0]->as<float>() + line / scores[1] * boxes[1] * 4;
-    std::vector<int64_t> order;
-    for (int64_t i = 0; i < scores[2]; ++i, work.pass(2))
-      if (score[i] > minScore) order.push_back(i);
-    std::vector<Box> candidates;
-    candidates.reserve(order.size());
-    for (const int64_t i : order) {
-      candidates.push_back(boxAt(box + i * 4, centered));
-      work.pass(2);
-    }
-    KeptBoxes kept(candidates, maxOverlap < 0);
-    const auto isBefore = [&](int64_t a, int64_t b) {
-      work.pass(4);
-      return score[a] > score[b] || (score[a] == score[b] && a < b);
-    };
-    Candidates ordered(order, most * 4 < static_cast<double>(order.size()), isBefore);
-    for (size_t i = 0; i < order.size() && static_cast<double>(kept.count()) < most; ++i) {
-      const int64_t index = ordered.next(i);
-      const Box candidate = boxAt(box + index * 4, centered);
-      if (kept.cover(candidate, maxOverlap, work)) continue;
-      kept.add(candidate);
-      selected.insert(selected.end(), {line / scores[1], line % scores[1], index});
+  const auto count = static_cast<size_t>(scores[2]);
+  for (int64_t image = 0; image < scores[0]; ++image) {
+    const std::vector<Box> all = boxesOf(inputs[0]->as<float>() + image * boxes[1] * 4, boxes[1], centered);
+    KeptBoxes kept(all, limits.maxOverlap < 0);
+    for (int64_t c = 0; c < scores[1]; ++c, passWork(64)) {
+      const float* score = inputs[1]->as<float>() + (image * scores[1] + c) * scores[2];
+      indices.clear();
+      suppress(limits, {score, count}, all, kept, indices);
+      for (const int64_t index : indices) selected.insert(selected.end(), {image, c, index});
     }
   }
   return {indexTensor({static_cast<int64_t>(selected.size() / 3), 3}, selected)};
