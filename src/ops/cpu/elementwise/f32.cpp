@@ -91,11 +91,14 @@ HWY_INLINE M isInfinite(F d, V x, V negativeToo, V positiveToo) {
                 hn::And(hn::Eq(x, hn::Neg(infinity)), positive(d, negativeToo)));
 }
 
+// Stores of one element are never streamed.
+constexpr bool kStreams = HWY_TARGET != HWY_SCALAR;
+
 // Calls body(whether results are streamed), a constant.
 template <class Body>
 HWY_INLINE void withStreaming(const TileOperands& tile, const Body& body) {
-  if (tile.isStreamed)
-    body(std::true_type());
+  if (kStreams && tile.isStreamed)
+    body(std::bool_constant<kStreams>());
   else
     body(std::false_type());
 }
@@ -150,8 +153,8 @@ HWY_INLINE void forEachLong(const TileOperands& tile, const Body& body) {
   for (int64_t i = 0; i < tile.count; i += lanes) {
     const size_t left = i + lanes <= tile.count ? 0 : static_cast<size_t>(tile.count - i);
     const V result = body(i, left);
-    if (tile.isStreamed)
-      store<true>(tile, i, left, result);
+    if (kStreams && tile.isStreamed)
+      store<kStreams>(tile, i, left, result);
     else
       store<false>(tile, i, left, result);
   }

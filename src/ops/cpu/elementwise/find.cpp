@@ -87,7 +87,7 @@ TileFunction findTileFunction(ElementOp op, DType from, DType to) {
   if (infoOf(op).givesBool() ? to != DType::Bool : to != from) return nullptr;
   if (from == DType::Float32) return findFloatTileFunction(op);
   if (const TileFunction move = findMove(op, from)) return move;
-  if (const TileFunction quotient = findQuotientTileFunction(op, from)) return quotient;
+  if (const TileFunction integer = findIntegerTileFunction(op, from)) return integer;
   return findPlainTileFunction(op, from);
 }
 

@@ -152,8 +152,8 @@ TileFunction findTileFunction(ElementOp op, DType from, DType to);
 
 // The files behind it.
 TileFunction findFloatTileFunction(ElementOp op);  // float32, vectorised by target
-// Div, Mod and Fmod of int32 and int64, vectorised by target.
-TileFunction findQuotientTileFunction(ElementOp op, DType dtype);
+// int32 and int64, vectorised by target; NULL where plain loops are as fast.
+TileFunction findIntegerTileFunction(ElementOp op, DType dtype);
 TileFunction findPlainTileFunction(ElementOp op, DType dtype);  // all other arithmetic
 TileFunction findCastTileFunction(DType from, DType to);
 TileFunction findQuantizeTileFunction(ElementOp op, DType from, DType to);  // Quantize, Dequantize

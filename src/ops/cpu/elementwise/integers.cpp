@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// Quotients and remainders of int32 and int64, several at a time: in double, which has the numbers that occur.
-#include "ops/cpu/elementwise/quotient.h"
+// Arithmetic of int32 and int64 in vectors wider than those of plain loops. Quotients and remainders are computed in
+// double, which has the numbers that occur.
+#include "ops/cpu/elementwise/integers.h"
 
 #include <type_traits>
+#include <utility>
 
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "ops/cpu/elementwise/quotient.cpp"
+#define HWY_TARGET_INCLUDE "ops/cpu/elementwise/integers.cpp"
 #include "ops/cpu/dispatch.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -83,7 +85,7 @@ HWY_NOINLINE void divide(const TileOperands& tile, ElementOp op) {
     const auto a = hn::LoadU(di, x + i * tile.step[0]), b = hn::LoadU(di, y + i * tile.step[1]);
     if constexpr (std::is_same_v<T, int64_t>) {
       if (HWY_UNLIKELY(!areShort(a, b))) {
-        divideOneByOne(tile, op, kDType<T>, i, lanes);
+        computePlain(tile, op, kDType<T>, i, lanes, sizeof(T));
         continue;
       }
     }
@@ -96,7 +98,7 @@ HWY_NOINLINE void divide(const TileOperands& tile, ElementOp op) {
     const V defined = hn::IfThenZeroElse(hn::Eq(divisor, hn::Zero(d)), result);
     hn::StoreU(toIntegers(di, defined), di, static_cast<T*>(tile.dst) + i);
   }
-  if (i < tile.count) divideOneByOne(tile, op, kDType<T>, i, tile.count - i);
+  if (i < tile.count) computePlain(tile, op, kDType<T>, i, tile.count - i, sizeof(T));
 }
 
 template <ElementOp kOp>
@@ -105,6 +107,88 @@ TileFunction findFor(DType dtype) {
   if (dtype == DType::Int64) return [](const TileOperands& tile) { divide<int64_t>(tile, kOp); };
   return nullptr;
 }
+
+// The baseline's vectors are as wide as those of the older targets.
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+
+template <class DT>
+HWY_INLINE void storeResult(hn::Vec<DT> result, DT d, void* to, int64_t i) {
+  hn::StoreU(result, d, static_cast<hn::TFromD<DT>*>(to) + i);
+}
+// A mask becomes bytes 0 and 1.
+template <class DT>
+HWY_INLINE void storeResult(hn::Mask<DT> result, DT d, void* to, int64_t i) {
+  const hn::RebindToUnsigned<DT> du;
+  const hn::Rebind<uint8_t, DT> d8;
+  const auto ones = hn::IfThenElseZero(hn::RebindMask(du, result), hn::Set(du, 1));
+  hn::StoreU(hn::TruncateTo(d8, ones), d8, static_cast<uint8_t*>(to) + i);
+}
+
+template <ElementOp kOp, class T>
+void each(const TileOperands& operands) {
+  const TileOperands tile = operands;
+  const hn::ScalableTag<T> d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const T *x = static_cast<const T*>(tile.src[0]), *y = static_cast<const T*>(tile.src[1]);
+  int64_t i = 0;
+  for (; i + lanes <= tile.count; i += lanes) {
+    const auto a = hn::LoadU(d, x + i * tile.step[0]), b = hn::LoadU(d, y + i * tile.step[1]);
+    if constexpr (kOp == ElementOp::Add) storeResult(hn::Add(a, b), d, tile.dst, i);
+    if constexpr (kOp == ElementOp::Sub) storeResult(hn::Sub(a, b), d, tile.dst, i);
+    if constexpr (kOp == ElementOp::Mul) storeResult(hn::Mul(a, b), d, tile.dst, i);
+    if constexpr (kOp == ElementOp::Min) storeResult(hn::Min(a, b), d, tile.dst, i);
+    if constexpr (kOp == ElementOp::Max) storeResult(hn::Max(a, b), d, tile.dst, i);
+    if constexpr (kOp == ElementOp::Equal) storeResult(hn::Eq(a, b), d, tile.dst, i);
+    if constexpr (kOp == ElementOp::Less) storeResult(hn::Lt(a, b), d, tile.dst, i);
+    if constexpr (kOp == ElementOp::LessOrEqual) storeResult(hn::Not(hn::Lt(b, a)), d, tile.dst, i);
+  }
+  if (i < tile.count) computePlain(tile, kOp, kDType<T>, i, tile.count - i, infoOf(kOp).givesBool() ? 1 : sizeof(T));
+}
+
+template <ElementOp kOp>
+TileFunction findEach(DType dtype) {
+  return dtype == DType::Int32 ? each<kOp, int32_t> : dtype == DType::Int64 ? each<kOp, int64_t> : nullptr;
+}
+
+// a > b is b < a.
+template <ElementOp kOp>
+TileFunction findSwapped(DType dtype) {
+  const auto swapped = [](const TileOperands& tile) {
+    TileOperands other = tile;
+    std::swap(other.src[0], other.src[1]);
+    std::swap(other.step[0], other.step[1]);
+    return other;
+  };
+  if (dtype == DType::Int32) return [](const TileOperands& tile) { each<kOp, int32_t>(decltype(swapped)()(tile)); };
+  if (dtype == DType::Int64) return [](const TileOperands& tile) { each<kOp, int64_t>(decltype(swapped)()(tile)); };
+  return nullptr;
+}
+
+TileFunction findWide(ElementOp op, DType dtype) {
+  switch (op) {
+#define MAX_EACH(name)  \
+  case ElementOp::name: \
+    return findEach<ElementOp::name>(dtype);
+    MAX_EACH(Add)
+    MAX_EACH(Sub)
+    MAX_EACH(Mul)
+    MAX_EACH(Min)
+    MAX_EACH(Max)
+    MAX_EACH(Equal)
+    MAX_EACH(Less)
+    MAX_EACH(LessOrEqual)
+#undef MAX_EACH
+    case ElementOp::Greater:
+      return findSwapped<ElementOp::Less>(dtype);
+    case ElementOp::GreaterOrEqual:
+      return findSwapped<ElementOp::LessOrEqual>(dtype);
+    default:
+      return nullptr;
+  }
+}
+#else
+TileFunction findWide(ElementOp, DType) { return nullptr; }
+#endif
 
 TileFunction find(ElementOp op, DType dtype) {
   switch (op) {
@@ -115,14 +199,14 @@ TileFunction find(ElementOp op, DType dtype) {
     case ElementOp::Fmod:
       return findFor<ElementOp::Fmod>(dtype);
     default:
-      return nullptr;
+      return findWide(op, dtype);
   }
 }
 
 }  // namespace
 
-extern const QuotientTable kQuotientTable;
-const QuotientTable kQuotientTable = {find};
+extern const IntegerTable kIntegerTable;
+const IntegerTable kIntegerTable = {find};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -130,17 +214,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace max {
 
-void divideOneByOne(const TileOperands& tile, ElementOp op, DType dtype, int64_t begin, int64_t count) {
+void computePlain(const TileOperands& tile, ElementOp op, DType dtype, int64_t begin, int64_t count,
+                  size_t resultBytes) {
   const auto size = static_cast<int64_t>(sizeOf(dtype));
   TileOperands part = tile;
   part.count = count;
-  part.dst = static_cast<std::byte*>(tile.dst) + begin * size;
+  part.dst = static_cast<std::byte*>(tile.dst) + static_cast<size_t>(begin) * resultBytes;
   for (int i = 0; i < 2; ++i) part.src[i] = static_cast<const std::byte*>(tile.src[i]) + begin * tile.step[i] * size;
   findPlainTileFunction(op, dtype)(part);
 }
 
-TileFunction findQuotientTileFunction(ElementOp op, DType dtype) {
-  return MAX_CHOOSE_TARGET(kQuotientTable).find(op, dtype);
+TileFunction findIntegerTileFunction(ElementOp op, DType dtype) {
+  return MAX_CHOOSE_TARGET(kIntegerTable).find(op, dtype);
 }
 
 }  // namespace max

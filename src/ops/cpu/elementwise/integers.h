@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+// Arithmetic of int32 and int64 for each CPU target (integers.cpp).
+#pragma once
+
+#include <hwy/base.h>
+
+#include "ops/cpu/elementwise/ops.h"
+
+namespace max {
+
+struct IntegerTable {
+  TileFunction (*find)(ElementOp op, DType dtype);  // NULL if there is none
+};
+
+// The elements [begin, begin + count) of a tile, by the plain loop. `resultBytes`: of an element of the result.
+HWY_NOINLINE void computePlain(const TileOperands& tile, ElementOp op, DType dtype, int64_t begin, int64_t count,
+                               size_t resultBytes);
+
+}  // namespace max
