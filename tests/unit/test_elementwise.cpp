@@ -249,6 +249,42 @@ TEST(Elementwise, CastSaturatesAndTakesNanAsZero) {
   for (int i = 0; i < 6; ++i) EXPECT_EQ(run.outputs[0]->as<int8_t>()[i], expected[static_cast<size_t>(i)]);
 }
 
+TEST(Elementwise, FloatsBecomeIntegersOfAllSizes) {
+  std::vector<float> x = {NAN,
+                          HUGE_VALF,
+                          -HUGE_VALF,
+                          2147483648.f,
+                          2147483520.f,
+                          -2147483648.f,
+                          -2147483904.f,
+                          9.3e18f,
+                          9223371487098961920.f,
+                          -9.3e18f,
+                          -9223372036854775808.f,
+                          0.9f,
+                          -0.9f,
+                          -1.f,
+                          1e-40f};
+  Random random(21);
+  for (int i = 0; i < 500; ++i) x.push_back(static_cast<float>(std::exp(uniform(random, -2, 50)) * (i % 2 ? -1 : 1)));
+  const Shape shape{static_cast<int64_t>(x.size())};
+  const auto input = Tensor::copyOf(DType::Float32, shape, x.data());
+  const auto saturated = [](float value, double low, double end) {
+    return std::isnan(value) ? 0.0 : std::clamp(std::trunc(static_cast<double>(value)), low, end);
+  };
+  LooseNode to32("Cast", with({{"to", onnxFromDType(DType::Int32)}}));
+  LooseNode to64("Cast", with({{"to", onnxFromDType(DType::Int64)}}));
+  forEachTarget([&] {
+    const auto words = runOp(to32.node(), {input}, {{DType::Int32, shape}}, "elementwise").outputs[0];
+    const auto longs = runOp(to64.node(), {input}, {{DType::Int64, shape}}, "elementwise").outputs[0];
+    for (size_t i = 0; i < x.size(); ++i) {
+      EXPECT_EQ(words->as<int32_t>()[i], static_cast<int32_t>(saturated(x[i], -0x1p31, 0x1p31 - 1))) << x[i];
+      const double exact = saturated(x[i], -0x1p63, 0x1p63);
+      EXPECT_EQ(longs->as<int64_t>()[i], exact < 0x1p63 ? static_cast<int64_t>(exact) : INT64_MAX) << x[i];
+    }
+  });
+}
+
 TEST(Elementwise, WhereSelectsForAllTypes) {
   forEachTarget([] {
     Random random(11);

@@ -99,6 +99,8 @@ TileFunction findVectorised(DType from, DType to) {
   if (to == DType::Float32)
     return from == DType::Float16 ? table.floatFromHalf : from == DType::BFloat16 ? table.floatFromBFloat16 : nullptr;
   if (from != DType::Float32) return nullptr;
+  if (to == DType::Int32) return table.int32FromFloat;
+  if (to == DType::Int64) return table.int64FromFloat;
   return to == DType::Float16 ? table.halfFromFloat : to == DType::BFloat16 ? table.bfloat16FromFloat : nullptr;
 }
 

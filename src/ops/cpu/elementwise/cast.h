@@ -12,6 +12,8 @@ struct CastTable {
   TileFunction halfFromFloat;
   TileFunction bfloat16FromFloat;
   TileFunction floatFromBool;
+  TileFunction int32FromFloat;
+  TileFunction int64FromFloat;
 };
 
 const CastTable& castTable();  // of the CPU target of now

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Conversions between float32 and the 16-bit floating-point types, for CPU targets with instructions for them, and of
-// conditions to float32.
+// Conversions between float32 and the 16-bit floating-point types, for CPU targets with instructions for them, of
+// conditions to float32, and of float32 to integers.
 #include "ops/cpu/elementwise/cast.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -93,11 +93,39 @@ void floatFromBool(const TileOperands& tile) {
   for (; i < tile.count; ++i) to[i] = from[i * tile.step[0]] != 0 ? 1.f : 0.f;
 }
 
-#define MAX_CAST_TABLE \
-  { widen<true>, widen<false>, narrow<true>, narrow<false>, floatFromBool }
+// NaN is 0; what is out of range becomes the nearest limit.
+template <class T>
+void integersFromFloat(const TileOperands& tile) {
+  const hn::ScalableTag<T> di;
+  const hn::Rebind<float, decltype(di)> d;
+  const auto convert = [di, d](hn::Vec<decltype(d)> x) HWY_ATTR {
+    const auto number = hn::IfThenElseZero(hn::Eq(x, x), x);
+    if constexpr (sizeof(T) == 8)
+      return hn::ConvertTo(di, hn::PromoteTo(hn::RebindToFloat<decltype(di)>(), number));
+    else
+      return hn::ConvertTo(di, number);
+  };
+  const auto* from = static_cast<const float*>(tile.src[0]);
+  auto* to = static_cast<T*>(tile.dst);
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+  for (; i + lanes <= tile.count; i += lanes) hn::StoreU(convert(hn::LoadU(d, from + i * tile.step[0])), di, to + i);
+  if (i == tile.count) return;
+  HWY_ALIGN float in[hn::MaxLanes(d)] = {};
+  HWY_ALIGN T out[hn::MaxLanes(di)];
+  for (int64_t k = 0; k < tile.count - i; ++k) in[k] = from[(i + k) * tile.step[0]];
+  hn::Store(convert(hn::Load(d, in)), di, out);
+  for (int64_t k = 0; k < tile.count - i; ++k) to[i + k] = out[k];
+}
+
+#define MAX_CAST_TABLE                                                                                 \
+  {                                                                                                    \
+    widen<true>, widen<false>, narrow<true>, narrow<false>, floatFromBool, integersFromFloat<int32_t>, \
+        integersFromFloat<int64_t>                                                                     \
+  }
 #else
 #define MAX_CAST_TABLE \
-  { nullptr, nullptr, nullptr, nullptr, nullptr }
+  { nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr }
 #endif
 
 }  // namespace

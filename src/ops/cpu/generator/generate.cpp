@@ -9,7 +9,7 @@
 #include "base/number_access.h"
 #include "graph/readers/generator.h"
 #include "graph/readers/indexing.h"
-#include "ops/cpu/element.h"
+#include "ops/cpu/movement/movement.h"
 #include "ops/families.h"
 
 namespace max {
@@ -21,13 +21,16 @@ std::unique_ptr<OpKernel> make(const OpRequest& request) {
   return std::make_unique<K>(request);
 }
 
-// Fills `count` elements of `bytes` with copies of one.
+// Fills `count` elements of 1, 2, 4, 8 or 16 bytes with copies of one, many at a time.
 void fillElements(std::byte* target, const std::byte* value, int64_t bytes, int64_t count) {
-  visitElementBytes(bytes, [&](auto size) {
-    inParts(count, 1, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) copyElement(size, target + i * bytes, value);
-    });
+  constexpr int64_t kBlock = 256;
+  std::byte block[kBlock];
+  for (int64_t i = 0; i < kBlock; i += bytes) std::memcpy(block + i, value, static_cast<size_t>(bytes));
+  const int64_t blocks = count * bytes / kBlock;
+  inParts(blocks, kBlock / 16, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) std::memcpy(target + i * kBlock, block, kBlock);
   });
+  std::memcpy(target + blocks * kBlock, block, static_cast<size_t>(count * bytes % kBlock));
 }
 
 class ShapeOp final : public OpKernel {

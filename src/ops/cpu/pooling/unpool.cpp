@@ -43,18 +43,26 @@ class MaxUnpoolOp final : public OpKernel {
     const auto* indices = context.in<int64_t>(1);
     auto* y = context.out<std::byte>();
     clearBytes(y, outputBytes_);
-    visitElementBytes(bytes_, [&](auto size) {
-      WorkCounter work;
-      for (int64_t i = 0; i < count_; ++i, work.pass(4)) copyElement(size, y + target(indices[i]) * size, x + i * size);
+    // What does not change is local: elements may be stored to anything that has an address.
+    visitElementBytes(bytes_, [this, x, indices, y, places = places_, isExact = isExact_](auto size) {
+      inParts(count_, 4, [=, this](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) {
+          const int64_t index = indices[i];
+          if (index < 0 || index >= places) [[unlikely]]
+            failIndex(index);
+          copyElement(size, y + (isExact ? index : target(index)) * size, x + i * size);
+        }
+      });
     });
   }
 
  private:
+  [[noreturn]] void failIndex(int64_t index) const {
+    fail(MAX_STATUS_OUT_OF_RANGE, node_.description(), ": index ", index, " is not in [0, ", places_, ")");
+  }
+
   // Of the output, in elements.
   int64_t target(int64_t index) const {
-    if (index < 0 || index >= places_) [[unlikely]]
-      fail(MAX_STATUS_OUT_OF_RANGE, node_.description(), ": index ", index, " is not in [0, ", places_, ")");
-    if (isExact_) return index;
     int64_t offset = 0;
     for (int i = 0; i < unpooled_.rank(); ++i) offset += index / inside_[i] % unpooled_[i] * strides_[i];
     return offset;
