@@ -80,5 +80,33 @@ TEST(Pool, WindowsLargerThanThePaddedInput) {
   });
 }
 
+// Neighbours of a row are compared together; equal elements, NaN and infinite ones decide as they do alone.
+TEST(Pool, IndicesOfWideRows) {
+  Random random(3);
+  for (const DType dtype : {DType::Float32, DType::Float64, DType::Int8, DType::UInt8})
+    for (const int64_t stride : {1, 2, 3})
+      for (const int64_t kernel : {1, 2, 3})
+        for (const int64_t dilation : {1, 2}) {
+          const int64_t pad = kernel / 2, width = 207;
+          const auto input = randomTensor(random, dtype, {2, 3, 12, width}, -3, 3);
+          for (int64_t i = 0; i < input->count(); ++i) {
+            const double value = std::round(numberAt(*input, i));
+            const bool isOdd = isFloat(dtype) && i % 61 == 0;
+            storeNumber(input->mutableData(), i, dtype, !isOdd ? value : i % 2 ? NAN : -HUGE_VAL);
+          }
+          LooseNode node("MaxPool", with({{"kernel_shape", std::vector<int64_t>{kernel, kernel}},
+                                          {"strides", std::vector<int64_t>{1, stride}},
+                                          {"dilations", std::vector<int64_t>{1, dilation}},
+                                          {"pads", std::vector<int64_t>(4, pad)}}));
+          const Shape y{2, 3, outputOf(12, kernel, 1, 1, 2 * pad, false),
+                        outputOf(width, kernel, stride, dilation, 2 * pad, false)};
+          const std::vector<OutputType> types = {{dtype, y}, {DType::Int64, y}};
+          const auto expected = runOp(node.node(), {input}, types, "reference");
+          const auto actual = runOp(node.node(), {input}, types, "planes", 2);
+          for (size_t i = 0; i < 2; ++i)
+            expectClose(*actual.outputs[i], *expected.outputs[i], 0, max::concat(dtype, " ", stride, " ", kernel));
+        }
+}
+
 }  // namespace
 }  // namespace max

@@ -199,29 +199,100 @@ class PlaneMaxPoolOp final : public OpKernel {
     const int64_t inputSize = axes_[0].input * axes_[1].input * axes_[2].input;
     const T* x = context.in<T>(0) + plane * inputSize;
     WorkCounter work;
+    const Output output{hasValues_ ? context.out<T>(0) : nullptr, hasIndices_ ? context.out<int64_t>(1) : nullptr,
+                        plane * inputSize};
     for (const Span& depths : spans_[0])
-      for (const Span& rows : spans_[1])
-        for (const Span& columns : spans_[2]) {
+      for (const Span& rows : spans_[1]) {
+        const bool isSeen = depths.count > 0 && rows.count > 0;
+        for (int64_t column = 0; column < axes_[2].output;) {
+          const int64_t many = isSeen ? std::min(axes_[2].insideEnd() - column, kColumns) : 0;
+          if (many >= kWorthAVector && axes_[2].start(column) >= 0) {
+            greatestOfMany(x, depths, rows, column, many, output, out);
+            column += many;
+            out += many;
+            continue;
+          }
+          const Span& columns = spans_[2][static_cast<size_t>(column++)];
           work.pass(8 + rows.count * columns.count);
           T best;
           const int64_t at = greatest(x, depths, rows, columns, best);
-          if (hasValues_) context.out<T>(0)[out] = best;
-          if (hasIndices_) context.out<int64_t>(1)[out] = plane * inputSize + indexOf(at);
-          ++out;
+          store(output, out++, best, at);
         }
+      }
+  }
+
+  // Where one plane's results go; elements of the input before it.
+  struct Output {
+    T* values;
+    int64_t* indices;
+    int64_t before;
+  };
+  static constexpr int64_t kColumns = 64, kWorthAVector = 8;
+
+  void store(const Output& output, int64_t at, T best, int64_t place) const {
+    if (output.values) output.values[at] = best;
+    if (output.indices) output.indices[at] = output.before + indexOf(place);
+  }
+
+  // Neighbours in a row of the output, all of whose taps are inside: a tap of all of them after the other, in the order
+  // in which one of them sees its taps.
+  void greatestOfMany(const T* x, const Span& depths, const Span& rows, int64_t column, int64_t many,
+                      const Output& output, int64_t at) const {
+    const Axis& axis = axes_[2];
+    T best[kColumns];
+    int32_t tapOfBest[kColumns];
+    std::fill_n(best, many, lowest());
+    std::fill_n(tapOfBest, many, 0);
+    int32_t tap = 0;
+    WorkCounter work;
+    for (int64_t i = 0; i < depths.count; ++i)
+      for (int64_t j = 0; j < rows.count; ++j) {
+        const T* row = x + placeOf(depths, rows, i, j) + axis.start(column);
+        for (int64_t k = 0; k < axis.kernel; ++k, ++tap, work.pass(many / 2))
+          takeGreater(row + k * axis.dilation, axis.stride, many, tap, best, tapOfBest);
+      }
+    for (int64_t c = 0; c < many; ++c) {
+      const int64_t k = tapOfBest[c] % axis.kernel, row = tapOfBest[c] / axis.kernel;
+      const int64_t first = placeOf(depths, rows, row / rows.count, row % rows.count);
+      store(output, at + c, best[c], first + axis.start(column + c) + k * axis.dilation);
+    }
+  }
+
+  static void takeGreater(const T* x, int64_t stride, int64_t count, int32_t tap, T* __restrict best,
+                          int32_t* __restrict tapOfBest) {
+    const auto take = [=](int64_t c, T value) {
+      const bool isBetter = (value > best[c]) | (value != value);
+      best[c] = isBetter ? value : best[c];
+      tapOfBest[c] = isBetter ? tap : tapOfBest[c];
+    };
+    if (stride == 1)
+      for (int64_t c = 0; c < count; ++c) take(c, x[c]);
+    else if (stride == 2)
+      for (int64_t c = 0; c < count; ++c) take(c, x[2 * c]);
+    else
+      for (int64_t c = 0; c < count; ++c) take(c, x[stride * c]);
+  }
+
+  static constexpr T lowest() {
+    return std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity()
+                                                : std::numeric_limits<T>::lowest();
+  }
+
+  // The first element of a row that a window sees.
+  int64_t placeOf(const Span& depths, const Span& rows, int64_t i, int64_t j) const {
+    const int64_t row = (depths.first + i * depths.step) * axes_[1].input + rows.first + j * rows.step;
+    return row * axes_[2].input;
   }
 
   // The index of the first greatest element; the last NaN counts as greatest.
   int64_t greatest(const T* x, const Span& depths, const Span& rows, const Span& columns, T& best) const {
-    best =
-        std::numeric_limits<T>::has_infinity ? -std::numeric_limits<T>::infinity() : std::numeric_limits<T>::lowest();
+    best = lowest();
     const bool isEmpty = depths.count == 0 || rows.count == 0 || columns.count == 0;
     int64_t place = isEmpty ? 0 : (depths.first * axes_[1].input + rows.first) * axes_[2].input + columns.first;
     WorkCounter work;
     for (int64_t i = 0; i < depths.count; ++i)
       for (int64_t j = 0; j < rows.count; ++j, work.pass(columns.count)) {
-        const int64_t row = (depths.first + i * depths.step) * axes_[1].input + rows.first + j * rows.step;
-        const int64_t first = row * axes_[2].input + columns.first;
+        const int64_t first = placeOf(depths, rows, i, j) + columns.first;
         for (int64_t k = 0; k < columns.count; ++k) {
           const T value = x[first + k * columns.step];
           // Branchless: comparisons are hard to predict.
