@@ -135,16 +135,16 @@ TEST(Integers, ArithmeticWraps) {
   expectUnary("Abs", [](Wide a) { return a < 0 ? -a : a; });
 }
 
-// Of all magnitudes, and multiples of the divisor with what is next to them.
-Pairs randomPairs(DType dtype) {
+// Of magnitudes up to e^most, and multiples of the divisor with what is next to them.
+Pairs randomPairs(DType dtype, double most) {
   Random random(17);
   const Range range = rangeOf(dtype);
   const auto number = [&] {
-    const auto size = static_cast<Wide>(std::exp(uniform(random, 0, 44)));
+    const auto size = static_cast<Wide>(std::exp(uniform(random, 0, most)));
     return range.low < 0 && uniform(random, 0, 1) < 0.5 ? wrapped(dtype, -size) : wrapped(dtype, size);
   };
   Pairs pairs;
-  for (int i = 0; i < 3000; ++i) {
+  for (int i = 0; i < 1500; ++i) {
     const Wide divisor = number();
     const Wide dividend = i % 2 ? number() : wrapped(dtype, times(divisor, number() % 1000) + i / 2 % 3 - 1);
     pairs.left.push_back(dividend);
@@ -154,14 +154,15 @@ Pairs randomPairs(DType dtype) {
 }
 
 void expectOfRandomPairs(const Attributes& attributes, const char* op, Operation operation) {
-  for (DType dtype : kIntegerTypes) {
-    const Pairs pairs = randomPairs(dtype);
+  for (size_t row = 0; row < 3 * kIntegerTypes.size(); ++row) {
+    const DType dtype = kIntegerTypes[row / 3];
+    const Pairs pairs = randomPairs(dtype, row % 3 == 0 ? 7 : row % 3 == 1 ? 15 : 44);  // short ones alone, too
     std::vector<Wide> expected;
     for (size_t i = 0; i < pairs.left.size(); ++i)
       expected.push_back(wrapped(dtype, operation(dtype, pairs.left[i], pairs.right[i])));
     expectEverywhere(op, attributes, {tensorOf(dtype, pairs.left), tensorOf(dtype, pairs.right)}, dtype, expected);
     // One divisor for all.
-    for (size_t k = 0; k < 20; ++k) {
+    for (size_t k = 0; k < 8; ++k) {
       const Wide divisor = pairs.right[k];
       for (size_t i = 0; i < pairs.left.size(); ++i)
         expected[i] = wrapped(dtype, operation(dtype, pairs.left[i], divisor));

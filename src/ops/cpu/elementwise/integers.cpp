@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Arithmetic of int32 and int64 in vectors wider than those of plain loops. Quotients and remainders are computed in
-// double, which has the numbers that occur.
+// float or double, which have the numbers that occur.
 #include "ops/cpu/elementwise/integers.h"
 
 #include <type_traits>
@@ -15,54 +15,56 @@ namespace max::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace {
 
-using D = hn::ScalableTag<double>;
-using V = hn::Vec<D>;
-template <class T>
+template <class T, class D>
 using Integers = hn::Rebind<T, D>;
 
-// Of magnitudes up to 2^47, a quotient is off by less than 2^-47 of itself from the next whole number above it, and a
-// product with a reciprocal by less than 2^-51. Multiplied by this it is at least the quotient, and below that number.
-constexpr double kUpwards = 1 + 0x1p-50;
+// Of magnitudes up to 2^47, a quotient is off by at least 2^-47 of itself from the next whole number above it, and in
+// double a product with a reciprocal by less than 2^-51. Multiplied by this it is at least the quotient, and below that
+// number. The same goes for magnitudes up to 2^21 in float.
+template <class F>
+constexpr F kUpwards = sizeof(F) == 8 ? static_cast<F>(1 + 0x1p-50) : static_cast<F>(1 + 0x1p-22);
+template <class F>
+constexpr int kBits = sizeof(F) == 8 ? 47 : 21;
 
-// Whether all are in [-2^47, 2^47).
-template <class VI>
-HWY_INLINE bool areShort(VI x, VI y) {
-  const Integers<int64_t> di;
-  const Integers<uint64_t> du;
-  const VI offset = hn::Set(di, int64_t{1} << 47);
+// Whether all are in [-2^kBits, 2^kBits).
+template <class F, class DI, class VI = hn::Vec<DI>>
+HWY_INLINE bool areShort(F, DI di, VI x, VI y) {
+  const hn::RebindToUnsigned<DI> du;
+  const VI offset = hn::Set(di, hn::TFromD<DI>{1} << kBits<F>);
   const auto bits = hn::BitCast(du, hn::Or(hn::Add(x, offset), hn::Add(y, offset)));
-  return hn::AllTrue(du, hn::Eq(hn::ShiftRight<48>(bits), hn::Zero(du)));
+  return hn::AllTrue(du, hn::Eq(hn::ShiftRight<kBits<F> + 1>(bits), hn::Zero(du)));
 }
-
 // The low bits of this double and of its sum with a whole number are those of the number.
 constexpr double kOffset = 0x1.8p52;
 
-template <class VI>
-HWY_INLINE V toDoubles(Integers<int64_t> di, VI x) {
-  const D d;
-  const V offset = hn::Set(d, kOffset);
-  return hn::Sub(hn::BitCast(d, hn::Add(x, hn::BitCast(di, offset))), offset);
-}
-template <class VI>
-HWY_INLINE V toDoubles(Integers<int32_t>, VI x) {
-  return hn::PromoteTo(D(), x);
+template <class D, class DI, class VI = hn::Vec<DI>>
+HWY_INLINE hn::Vec<D> toFloats(D d, DI di, VI x) {
+  if constexpr (sizeof(hn::TFromD<DI>) == 8) {
+    const auto offset = hn::Set(d, kOffset);
+    return hn::Sub(hn::BitCast(d, hn::Add(x, hn::BitCast(di, offset))), offset);
+  } else if constexpr (sizeof(hn::TFromD<D>) == 8) {
+    return hn::PromoteTo(d, x);
+  } else {
+    return hn::ConvertTo(d, x);
+  }
 }
 
-HWY_INLINE hn::Vec<Integers<int64_t>> toIntegers(Integers<int64_t> di, V x) {
-  const D d;
-  const V offset = hn::Set(d, kOffset);
-  return hn::Sub(hn::BitCast(di, hn::Add(x, offset)), hn::BitCast(di, offset));
-}
-// The smallest number divided by -1 is itself.
-HWY_INLINE hn::Vec<Integers<int32_t>> toIntegers(Integers<int32_t> di, V x) {
-  const D d;
-  const V end = hn::Set(d, 0x1p31);
-  return hn::DemoteTo(di, hn::IfThenElse(hn::Eq(x, end), hn::Neg(end), x));
+template <class D, class DI, class V = hn::Vec<D>>
+HWY_INLINE hn::Vec<DI> toIntegers(D d, DI di, V x) {
+  if constexpr (sizeof(hn::TFromD<DI>) == 8) {
+    const V offset = hn::Set(d, kOffset);
+    return hn::Sub(hn::BitCast(di, hn::Add(x, offset)), hn::BitCast(di, offset));
+  } else if constexpr (sizeof(hn::TFromD<D>) == 8) {
+    const V end = hn::Set(d, 0x1p31);  // the smallest number divided by -1 is itself
+    return hn::DemoteTo(di, hn::IfThenElse(hn::Eq(x, end), hn::Neg(end), x));
+  } else {
+    return hn::ConvertTo(di, x);
+  }
 }
 
 // The rest that `op` defines, of the truncated quotient.
-HWY_INLINE V restOf(ElementOp op, V x, V y, V quotient) {
-  const D d;
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V restOf(D d, ElementOp op, V x, V y, V quotient) {
   const V rest = hn::NegMulAdd(quotient, y, x);
   if (op == ElementOp::Fmod) return rest;
   return hn::IfThenElse(hn::Lt(hn::Mul(rest, y), hn::Zero(d)), hn::Add(rest, y), rest);
@@ -71,40 +73,49 @@ HWY_INLINE V restOf(ElementOp op, V x, V y, V quotient) {
 template <class T>
 constexpr DType kDType = std::is_same_v<T, int64_t> ? DType::Int64 : DType::Int32;
 
-template <class T>
+// In numbers of F; what is too long for these is left to the next wider ones.
+template <class T, class F>
 HWY_NOINLINE void divide(const TileOperands& tile, ElementOp op) {
-  const D d;
-  const Integers<T> di;
+  const hn::ScalableTag<F> d;
+  const Integers<T, decltype(d)> di;
+  using V = hn::Vec<decltype(d)>;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const T *x = static_cast<const T*>(tile.src[0]), *y = static_cast<const T*>(tile.src[1]);
+  const auto divideLong = [&](int64_t begin, int64_t count) {
+    if constexpr (std::is_same_v<F, float>)
+      divide<T, double>(partOf(tile, begin, count, sizeof(T), sizeof(T)), op);
+    else
+      computePlain(tile, op, kDType<T>, begin, count, sizeof(T));
+  };
   const auto reciprocal = [&](V number)
-                              HWY_ATTR { return hn::Mul(hn::Div(hn::Set(d, 1.0), number), hn::Set(d, kUpwards)); };
-  V divisor = hn::Set(d, static_cast<double>(*y)), factor = reciprocal(divisor);
+                              HWY_ATTR { return hn::Mul(hn::Div(hn::Set(d, F{1}), number), hn::Set(d, kUpwards<F>)); };
+  V divisor = hn::Set(d, static_cast<F>(*y)), factor = reciprocal(divisor);
   int64_t i = 0;
   for (; i + lanes <= tile.count; i += lanes) {
     const auto a = hn::LoadU(di, x + i * tile.step[0]), b = hn::LoadU(di, y + i * tile.step[1]);
-    if constexpr (std::is_same_v<T, int64_t>) {
-      if (HWY_UNLIKELY(!areShort(a, b))) {
-        computePlain(tile, op, kDType<T>, i, lanes, sizeof(T));
+    constexpr bool kFitsAlways = sizeof(T) < sizeof(F);
+    if constexpr (!kFitsAlways) {
+      if (HWY_UNLIKELY(!areShort(F{}, di, a, b))) {
+        divideLong(i, lanes);
         continue;
       }
     }
     if (tile.step[1] != 0) {
-      divisor = toDoubles(di, b);
+      divisor = toFloats(d, di, b);
       factor = reciprocal(divisor);
     }
-    const V dividend = toDoubles(di, a), quotient = hn::Trunc(hn::Mul(dividend, factor));
-    const V result = op == ElementOp::Div ? quotient : restOf(op, dividend, divisor, quotient);
+    const V dividend = toFloats(d, di, a), quotient = hn::Trunc(hn::Mul(dividend, factor));
+    const V result = op == ElementOp::Div ? quotient : restOf(d, op, dividend, divisor, quotient);
     const V defined = hn::IfThenZeroElse(hn::Eq(divisor, hn::Zero(d)), result);
-    hn::StoreU(toIntegers(di, defined), di, static_cast<T*>(tile.dst) + i);
+    hn::StoreU(toIntegers(d, di, defined), di, static_cast<T*>(tile.dst) + i);
   }
-  if (i < tile.count) computePlain(tile, op, kDType<T>, i, tile.count - i, sizeof(T));
+  if (i < tile.count) divideLong(i, tile.count - i);
 }
 
 template <ElementOp kOp>
 TileFunction findFor(DType dtype) {
-  if (dtype == DType::Int32) return [](const TileOperands& tile) { divide<int32_t>(tile, kOp); };
-  if (dtype == DType::Int64) return [](const TileOperands& tile) { divide<int64_t>(tile, kOp); };
+  if (dtype == DType::Int32) return [](const TileOperands& tile) { divide<int32_t, float>(tile, kOp); };
+  if (dtype == DType::Int64) return [](const TileOperands& tile) { divide<int64_t, double>(tile, kOp); };
   return nullptr;
 }
 
@@ -214,14 +225,18 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace max {
 
-void computePlain(const TileOperands& tile, ElementOp op, DType dtype, int64_t begin, int64_t count,
-                  size_t resultBytes) {
-  const auto size = static_cast<int64_t>(sizeOf(dtype));
+TileOperands partOf(const TileOperands& tile, int64_t begin, int64_t count, size_t bytes, size_t resultBytes) {
   TileOperands part = tile;
   part.count = count;
   part.dst = static_cast<std::byte*>(tile.dst) + static_cast<size_t>(begin) * resultBytes;
-  for (int i = 0; i < 2; ++i) part.src[i] = static_cast<const std::byte*>(tile.src[i]) + begin * tile.step[i] * size;
-  findPlainTileFunction(op, dtype)(part);
+  for (int i = 0; i < 2; ++i)
+    part.src[i] = static_cast<const std::byte*>(tile.src[i]) + begin * tile.step[i] * static_cast<int64_t>(bytes);
+  return part;
+}
+
+void computePlain(const TileOperands& tile, ElementOp op, DType dtype, int64_t begin, int64_t count,
+                  size_t resultBytes) {
+  findPlainTileFunction(op, dtype)(partOf(tile, begin, count, sizeOf(dtype), resultBytes));
 }
 
 TileFunction findIntegerTileFunction(ElementOp op, DType dtype) {

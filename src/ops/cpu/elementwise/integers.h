@@ -12,7 +12,11 @@ struct IntegerTable {
   TileFunction (*find)(ElementOp op, DType dtype);  // NULL if there is none
 };
 
-// The elements [begin, begin + count) of a tile, by the plain loop. `resultBytes`: of an element of the result.
+// The elements [begin, begin + count) of a tile with two sources of `bytes` an element.
+HWY_NOINLINE TileOperands partOf(const TileOperands& tile, int64_t begin, int64_t count, size_t bytes,
+                                 size_t resultBytes);
+
+// Those elements by the plain loop. `resultBytes`: of an element of the result.
 HWY_NOINLINE void computePlain(const TileOperands& tile, ElementOp op, DType dtype, int64_t begin, int64_t count,
                                size_t resultBytes);
 
