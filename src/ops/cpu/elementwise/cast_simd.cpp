@@ -118,11 +118,15 @@ void integersFromFloat(const TileOperands& tile) {
   for (int64_t k = 0; k < tile.count - i; ++k) to[i + k] = out[k];
 }
 
-#define MAX_CAST_TABLE                                                                                 \
-  {                                                                                                    \
-    widen<true>, widen<false>, narrow<true>, narrow<false>, floatFromBool, integersFromFloat<int32_t>, \
-        integersFromFloat<int64_t>                                                                     \
-  }
+// Without instructions for them, conversions to 64 bits take longer than one number after the other.
+#if HWY_TARGET == HWY_AVX3
+constexpr TileFunction kLongsFromFloat = integersFromFloat<int64_t>;
+#else
+constexpr TileFunction kLongsFromFloat = nullptr;
+#endif
+
+#define MAX_CAST_TABLE \
+  { widen<true>, widen<false>, narrow<true>, narrow<false>, floatFromBool, integersFromFloat<int32_t>, kLongsFromFloat }
 #else
 #define MAX_CAST_TABLE \
   { nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr }

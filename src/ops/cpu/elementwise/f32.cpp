@@ -279,8 +279,10 @@ TileFunction find(ElementOp op) {
     MAX_BINARY(Div, hn::Div(x, y))
     MAX_BINARY(Min, minimum(d, x, y))
     MAX_BINARY(Max, maximum(d, x, y))
+#if HWY_NATIVE_FMA
     MAX_LONG_BINARY(Mod, modulo(d, x, y))
     MAX_LONG_BINARY(Fmod, remainder(d, x, y))
+#endif
     MAX_BINARY(PRelu, hn::IfThenElse(negative(d, x), hn::Mul(x, y), x))
     MAX_BINARY(Equal, hn::Eq(x, y))
     MAX_BINARY(Less, hn::Lt(x, y))

@@ -85,7 +85,10 @@ TileFunction findTileFunction(ElementOp op, DType from, DType to) {
   if (op == ElementOp::Cast) return findCastTileFunction(from, to);
   if (op == ElementOp::Quantize || op == ElementOp::Dequantize) return findQuantizeTileFunction(op, from, to);
   if (infoOf(op).givesBool() ? to != DType::Bool : to != from) return nullptr;
-  if (from == DType::Float32) return findFloatTileFunction(op);
+  if (from == DType::Float32) {
+    const TileFunction vectorised = findFloatTileFunction(op);
+    return vectorised ? vectorised : findPlainTileFunction(op, from);
+  }
   if (const TileFunction move = findMove(op, from)) return move;
   if (const TileFunction integer = findIntegerTileFunction(op, from)) return integer;
   return findPlainTileFunction(op, from);

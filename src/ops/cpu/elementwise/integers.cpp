@@ -202,6 +202,7 @@ TileFunction findWide(ElementOp, DType) { return nullptr; }
 #endif
 
 TileFunction find(ElementOp op, DType dtype) {
+  if (HWY_TARGET == HWY_SCALAR) return nullptr;
   switch (op) {
     case ElementOp::Div:
       return findFor<ElementOp::Div>(dtype);
