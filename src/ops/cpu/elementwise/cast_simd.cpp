@@ -98,7 +98,8 @@ template <class T>
 void integersFromFloat(const TileOperands& tile) {
   const hn::ScalableTag<T> di;
   const hn::Rebind<float, decltype(di)> d;
-  const auto convert = [di, d](hn::Vec<decltype(d)> x) HWY_ATTR {
+  using Floats = hn::Vec<decltype(d)>;
+  const auto convert = [di](Floats x) HWY_ATTR {
     const auto number = hn::IfThenElseZero(hn::Eq(x, x), x);
     if constexpr (sizeof(T) == 8)
       return hn::ConvertTo(di, hn::PromoteTo(hn::RebindToFloat<decltype(di)>(), number));

@@ -128,7 +128,7 @@ HWY_INLINE void storeResult(hn::Vec<DT> result, DT d, void* to, int64_t i) {
 }
 // A mask becomes bytes 0 and 1.
 template <class DT>
-HWY_INLINE void storeResult(hn::Mask<DT> result, DT d, void* to, int64_t i) {
+HWY_INLINE void storeResult(hn::Mask<DT> result, DT, void* to, int64_t i) {
   const hn::RebindToUnsigned<DT> du;
   const hn::Rebind<uint8_t, DT> d8;
   const auto ones = hn::IfThenElseZero(hn::RebindMask(du, result), hn::Set(du, 1));
@@ -226,7 +226,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace max {
 
-TileOperands partOf(const TileOperands& tile, int64_t begin, int64_t count, size_t bytes, size_t resultBytes) {
+HWY_NOINLINE TileOperands partOf(const TileOperands& tile, int64_t begin, int64_t count, size_t bytes,
+                                 size_t resultBytes) {
   TileOperands part = tile;
   part.count = count;
   part.dst = static_cast<std::byte*>(tile.dst) + static_cast<size_t>(begin) * resultBytes;
@@ -235,8 +236,8 @@ TileOperands partOf(const TileOperands& tile, int64_t begin, int64_t count, size
   return part;
 }
 
-void computePlain(const TileOperands& tile, ElementOp op, DType dtype, int64_t begin, int64_t count,
-                  size_t resultBytes) {
+HWY_NOINLINE void computePlain(const TileOperands& tile, ElementOp op, DType dtype, int64_t begin, int64_t count,
+                               size_t resultBytes) {
   findPlainTileFunction(op, dtype)(partOf(tile, begin, count, sizeOf(dtype), resultBytes));
 }
 

@@ -2,8 +2,6 @@
 // Arithmetic of int32 and int64 for each CPU target (integers.cpp).
 #pragma once
 
-#include <hwy/base.h>
-
 #include "ops/cpu/elementwise/ops.h"
 
 namespace max {
@@ -13,11 +11,10 @@ struct IntegerTable {
 };
 
 // The elements [begin, begin + count) of a tile with two sources of `bytes` an element.
-HWY_NOINLINE TileOperands partOf(const TileOperands& tile, int64_t begin, int64_t count, size_t bytes,
-                                 size_t resultBytes);
+TileOperands partOf(const TileOperands& tile, int64_t begin, int64_t count, size_t bytes, size_t resultBytes);
 
 // Those elements by the plain loop. `resultBytes`: of an element of the result.
-HWY_NOINLINE void computePlain(const TileOperands& tile, ElementOp op, DType dtype, int64_t begin, int64_t count,
-                               size_t resultBytes);
+void computePlain(const TileOperands& tile, ElementOp op, DType dtype, int64_t begin, int64_t count,
+                  size_t resultBytes);
 
 }  // namespace max
