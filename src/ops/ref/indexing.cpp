@@ -400,11 +400,10 @@ void collect(std::span<const float> score, double minScore, std::vector<Candidat
   candidates.resize(count);
 }
 
-// The indices of the boxes of one image that one class keeps.
+// The indices of the boxes of one image that one class keeps. `order`: memory that classes share.
 void suppress(const Suppression& limits, std::span<const float> score, const std::vector<Box>& boxes, KeptBoxes& kept,
-              std::vector<int64_t>& indices) {
+              std::vector<Candidate>& order, std::vector<int64_t>& indices) {
   WorkCounter work;
-  std::vector<Candidate> order;
   collect(score, limits.minScore, order);
   const auto isBefore = [&](const Candidate& a, const Candidate& b) {
     work.pass(4);
@@ -432,6 +431,7 @@ Results nonMaxSuppression(const Node& node, Inputs inputs) {
   const Suppression limits{scalar(2, 0), scalar(3, 0), scalar(4, -INFINITY)};
   const bool centered = readers::hasCentredBoxes(*RequestInputs(node, inputs));
   std::vector<int64_t> selected, indices;
+  std::vector<Candidate> order;
   if (inputs[1]->count() == 0) return {indexTensor({0, 3}, selected)};
   const auto count = static_cast<size_t>(scores[2]);
   for (int64_t image = 0; image < scores[0]; ++image) {
@@ -440,7 +440,7 @@ Results nonMaxSuppression(const Node& node, Inputs inputs) {
     for (int64_t c = 0; c < scores[1]; ++c, passWork(64)) {
       const float* score = inputs[1]->as<float>() + (image * scores[1] + c) * scores[2];
       indices.clear();
-      suppress(limits, {score, count}, all, kept, indices);
+      suppress(limits, {score, count}, all, kept, order, indices);
       for (const int64_t index : indices) selected.insert(selected.end(), {image, c, index});
     }
   }

@@ -408,14 +408,6 @@ std::unique_ptr<OpKernel> createWordsConv(const OpRequest& request) {
   return std::make_unique<ConvOp>(request, shape, gemmTableFor(request.node));
 }
 
-// [images][rows][columns] to [images][columns][rows].
-void transposeImages(const float* from, int64_t images, int64_t rows, int64_t columns, float* to) {
-  constexpr int64_t kSize = sizeof(float);
-  for (int64_t image = 0; image < images; ++image, from += rows * columns, to += rows * columns)
-    transposeTiles(kSize, reinterpret_cast<const std::byte*>(from), columns * kSize, reinterpret_cast<std::byte*>(to),
-                   rows * kSize, rows, columns);
-}
-
 // ONNX's Conv, where the compiler could not choose the layout (the rank became known with the plan):
 // moves channels last for the product, and back.
 class ChannelsFirstOp : public OpKernel {
@@ -444,7 +436,7 @@ class ChannelsFirstOp : public OpKernel {
   void run(const OpContext& context) const override {
     auto* x = reinterpret_cast<float*>(context.scratch);
     auto* y = reinterpret_cast<float*>(context.scratch + outAt_);
-    transposeImages(context.in<float>(0), images_, channels_, inPixels_, x);
+    transposeMatrices(context.in<float>(0), images_, channels_, inPixels_, x);
     auto* rounded = reinterpret_cast<uint16_t*>(context.scratch + roundedAt_);
     if (rounds_)
       inParts(images_ * inPixels_ * channels_, 1, [&](int64_t begin, int64_t end) {
@@ -454,7 +446,7 @@ class ChannelsFirstOp : public OpKernel {
                             hasBias_ ? context.inputs[2] : nullptr};
     void* outputs[] = {y};
     inner_->run({inputs, outputs, context.scratch + innerAt_, context.lanes});
-    transposeImages(y, images_, outPixels_, filters_, context.out<float>());
+    transposeMatrices(y, images_, outPixels_, filters_, context.out<float>());
   }
   size_t scratchBytes() const override { return static_cast<size_t>(innerAt_) + inner_->scratchBytes(); }
 

@@ -474,10 +474,9 @@ class DepthwiseOp : public OpKernel {
  private:
   // Filters that are not known before the call.
   const float* channelsLast(const OpContext& context) const {
-    constexpr int64_t kSize = sizeof(float);
-    transposeTiles(kSize, context.in<std::byte>(1), shape_.taps() * kSize, context.scratch, shape_.channels * kSize,
-                   shape_.channels, shape_.taps());
-    return reinterpret_cast<const float*>(context.scratch);
+    auto* weights = reinterpret_cast<float*>(context.scratch);
+    transposeMatrices(context.in<float>(1), 1, shape_.channels, shape_.taps(), weights);
+    return weights;
   }
 
   ConvShape shape_;

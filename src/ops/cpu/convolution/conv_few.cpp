@@ -109,16 +109,6 @@ constexpr int64_t kShortSum = 128;
 // Of long sums, more filters than a product fills its vectors with.
 constexpr int64_t kMostOfLongSums = 12, kLongSum = 256;
 
-// [filter][channel][tap] as [filter][tap][channel].
-void putChannelsLast(const float* weights, int64_t filters, int64_t channels, int64_t taps, float* to) {
-  constexpr int64_t kSize = sizeof(float);
-  for (int64_t filter = 0; filter < filters; ++filter, weights += channels * taps, to += channels * taps) {
-    passWork(channels * taps);
-    transposeTiles(kSize, reinterpret_cast<const std::byte*>(weights), taps * kSize, reinterpret_cast<std::byte*>(to),
-                   channels * kSize, channels, taps);
-  }
-}
-
 Ref<FewWeights> weightsOf(const OpRequest& request) {
   auto* prepared = dynamic_cast<FewWeights*>(request.node.prepared.get());
   if (prepared) return Ref<FewWeights>(prepared);
@@ -133,7 +123,7 @@ class FewOp final : public BorderedRowsOp {
   size_t scratchBytes() const override { return BorderedRowsOp::scratchBytes() + static_cast<size_t>(weightBytes_); }
   void run(const OpContext& context) const override {
     if (!weights_)
-      putChannelsLast(context.in<float>(1), shape_.filters, shape_.channels, shape_.taps(), ownValues(context));
+      transposeMatrices(context.in<float>(1), shape_.filters, shape_.channels, shape_.taps(), ownValues(context));
     BorderedRowsOp::run(context);
   }
   bool takesPitch(OperandPlace place) const override {
@@ -180,8 +170,8 @@ class FewOp final : public BorderedRowsOp {
 
 FewWeights::FewWeights(const Tensor& weights) : values_(Tensor::allocate(DType::Float32, Shape({weights.count()}))) {
   const Shape& shape = weights.shape();
-  putChannelsLast(weights.as<float>(), shape[0], shape[1], shape.product(2, shape.rank()),
-                  static_cast<float*>(values_->mutableData()));
+  transposeMatrices(weights.as<float>(), shape[0], shape[1], shape.product(2, shape.rank()),
+                    static_cast<float*>(values_->mutableData()));
 }
 
 const FewTable& fewTable() { return MAX_CHOOSE_TARGET(kFew); }

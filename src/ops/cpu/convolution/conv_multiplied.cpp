@@ -13,13 +13,10 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kSize = sizeof(float);
-
 // Rows of floats that are `step` floats apart, as columns of `to`.
 void transpose(const float* from, int64_t step, float* to, int64_t toStep, int64_t rows, int64_t columns) {
   passWork(rows * columns / 4);
-  transposeTiles(kSize, reinterpret_cast<const std::byte*>(from), step * kSize, reinterpret_cast<std::byte*>(to),
-                 toStep * kSize, rows, columns);
+  transposeFloats(from, step, to, toStep, rows, columns);
 }
 
 // Of an image that has the channels last, and each channel as often as it has filters: first the first filters of all
@@ -43,7 +40,7 @@ class MultipliedOp final : public OpKernel {
         rows_(request.node, shape_, nullptr, false, false, isFar(shape_)),
         lanes_(std::max(request.lanes, 1)) {
     const int64_t filters = shape_.filters, in = checkedMultiply(shape_.in[0] * shape_.in[1], shape_.in[2]);
-    const auto bytesOf = [](int64_t count, int64_t each) { return alignUp(checkedMultiply(kSize * count, each)); };
+    const auto bytesOf = [](int64_t count, int64_t each) { return alignUp(checkedMultiply(4 * count, each)); };
     biasAt_ = bytesOf(filters, shape_.taps());
     inAt_ = biasAt_ + bytesOf(filters, 1);
     outAt_ = checkedAdd(inAt_, bytesOf(filters, in));

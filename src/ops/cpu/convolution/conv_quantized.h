@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <type_traits>
 #include <utility>
 
 #include "ops/cpu/convolution/conv.h"
@@ -135,5 +136,20 @@ struct ChannelBlock {
   // Of each place among the block's weights and parameters, in the order that interleaving bytes gives.
   int64_t channel(int64_t place) const { return first + (place % 16 / 4 * 16 + place / 16 * 4 + place % 4) % width; }
 };
+
+// Calls body(width, number, first channel) for each block; the width is a constant.
+template <class Body>
+void forEachChannelBlock(int64_t channels, const Body& body) {
+  for (int64_t c = 0, number = 0; c < channels; ++number) {
+    const ChannelBlock block(c, channels);
+    if (block.width == 64)
+      body(std::integral_constant<int, 64>(), number, block.first);
+    else if (block.width == 32)
+      body(std::integral_constant<int, 32>(), number, block.first);
+    else
+      body(std::integral_constant<int, 16>(), number, block.first);
+    c = block.last();
+  }
+}
 
 }  // namespace max

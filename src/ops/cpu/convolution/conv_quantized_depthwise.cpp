@@ -180,7 +180,8 @@ class PixelRuns {
     most_ = std::min(most_, shape.out[2]);
   }
   int64_t count() const { return shape_.images * shape_.out[0] * groupsOfImage() * runs_; }
-  int64_t most() const { return most_; }  // pixels of a run
+  int64_t most() const { return most_; }      // pixels of a row of a run
+  int64_t rows() const { return together_; }  // of a run, at most
 
   struct Run {
     int64_t row, rows, pixel, pixels;
@@ -313,8 +314,7 @@ class QuantizedDepthwise final : public OpKernel {
     Requantization how =
         requantizes_ ? operands_.requantization(context, factors, bias, sum) : Requantization{factors, 0, 0, 0, bias};
     how.mayOverflow = mayOverflow_;
-    const int64_t rows = filters_->isSquare() ? DepthwiseSquare::kRows : 1;
-    const int64_t grain = grainOf(1 << 16, {runs_.most() * rows, shape_.channels, steps()});
+    const int64_t grain = grainOf(1 << 16, {runs_.most() * runs_.rows(), shape_.channels, steps()});
     context.parallelFor(runs_.count(), grain, [&](int64_t begin, int64_t end, int lane) {
       std::byte* memory = context.scratch + lanesAt_ + static_cast<size_t>(lane) * laneBytes_;
       WorkCounter work;

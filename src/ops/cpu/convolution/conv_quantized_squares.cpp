@@ -83,6 +83,9 @@ struct Channels16 : Vector128 {
     return _mm512_inserti32x4(_mm512_inserti32x4(half, x[2], 2), x[3], 3);
   }
 };
+template <int kWidth>
+using ChannelsOf =
+    std::conditional_t<kWidth == 64, Channels64, std::conditional_t<kWidth == 32, Channels32, Channels16>>;
 
 // How far ahead, in bytes, the output and the last rows of the input are prefetched: the others were read for the rows
 // of the output before.
@@ -99,7 +102,7 @@ class Columns {
       : column_(run.column),
         width_(run.width),
         zeros_(run.zeros),
-        exists_(static_cast<__mmask16>(run.channels >= 16 ? 0xffff : (1 << run.channels) - 1)),
+        exists_(existingLanes(run.channels)),
         flip_(V::part(_mm512_set1_epi8(static_cast<char>(run.flip)))) {
     const int64_t first = std::clamp<int64_t>(column_, 0, width_) * run.channels + c;
     for (int r = 0; r < kInputRows; ++r) {
@@ -352,7 +355,7 @@ class Block {
   // stored.
   MAX_INLINE void finishAny(const Bytes (&sums)[4][kPixels][kRows], int64_t pixel) const {
     constexpr int kParts = 64 / V::kBytes, kResults = kPixels * kRows;
-    const auto exists = static_cast<__mmask16>(run_.channels >= 16 ? 0xffff : (1 << run_.channels) - 1);
+    const __mmask16 exists = existingLanes(run_.channels);
 #pragma GCC unroll 8
     for (int next = 0; next < kResults; next += kParts) {
       const int first = std::min(next, kResults - kParts);
@@ -405,16 +408,9 @@ MAX_VNNI __attribute__((noinline)) void runBlock(const DepthwiseSquare& run, con
 template <int kSize, bool kIsPlain>
 MAX_VNNI void runBlocks(const DepthwiseSquare& run) {
   const RequantizationVectors how(*run.how);
-  for (int64_t c = 0, block = 0; c < run.channels; ++block) {
-    const ChannelBlock channels(c, run.channels);
-    if (channels.width == 64)
-      runBlock<Channels64, kSize, kIsPlain>(run, how, block, channels.first);
-    else if (channels.width == 32)
-      runBlock<Channels32, kSize, kIsPlain>(run, how, block, channels.first);
-    else
-      runBlock<Channels16, kSize, kIsPlain>(run, how, block, channels.first);
-    c = channels.last();
-  }
+  forEachChannelBlock(run.channels, [&](auto width, int64_t block, int64_t c) MAX_VNNI {
+    runBlock<ChannelsOf<width()>, kSize, kIsPlain>(run, how, block, c);
+  });
 }
 
 template <int kSize>

@@ -42,11 +42,6 @@ MAX_VNNI inline void store(__m512i bytes, int64_t count, int64_t channels, int64
   }
 }
 
-// Of a vector of at most 16 channels.
-inline __mmask16 existingChannels(const DepthwiseQuads& run) {
-  return static_cast<__mmask16>(run.channels >= 16 ? 0xffff : (1 << run.channels) - 1);
-}
-
 // Stores what becomes of the sums of `count` pixels, at least one, `stride` apart, the first at `to` of the image.
 template <int kWidth>
 MAX_VNNI __attribute__((always_inline)) inline void finishPixels(const DepthwiseQuads& run,
@@ -56,7 +51,7 @@ MAX_VNNI __attribute__((always_inline)) inline void finishPixels(const Depthwise
   if (run.other) {
     const uint8_t* from[64 / kWidth];
     for (int i = 0; i < 64 / kWidth; ++i) from[i] = run.other + to + std::min<int64_t>(i, count - 1) * stride;
-    how.sumWithPacked(sums, block * 64, load<kWidth>(from, existingChannels(run)), sums);
+    how.sumWithPacked(sums, block * 64, load<kWidth>(from, existingLanes(run.channels)), sums);
   } else {
     how.round<4>(sums, block * 64, sums);
   }
@@ -81,7 +76,7 @@ MAX_VNNI __attribute__((always_inline)) inline void interleave(const __m512i (&t
 template <int kWidth, int kEach, bool kFlips>
 MAX_VNNI void runBlock(const DepthwiseQuads& run, const RequantizationVectors& how, int64_t block, int64_t c) {
   constexpr int kParts = 64 / kWidth;
-  const __mmask16 exists = existingChannels(run);
+  const __mmask16 exists = existingLanes(run.channels);
   const __m512i flip = _mm512_set1_epi8(static_cast<char>(run.flip));
   const int8_t* allWeights = run.weights + block * run.steps * kEach * 256;
   const int32_t* bias = run.how->bias + block * 64;
@@ -133,16 +128,8 @@ MAX_VNNI void runBlock(const DepthwiseQuads& run, const RequantizationVectors& h
 template <int kEach, bool kFlips>
 MAX_VNNI void runAll(const DepthwiseQuads& run) {
   const RequantizationVectors how(*run.how);
-  for (int64_t c = 0, block = 0; c < run.channels; ++block) {
-    const ChannelBlock channels(c, run.channels);
-    if (channels.width == 64)
-      runBlock<64, kEach, kFlips>(run, how, block, channels.first);
-    else if (channels.width == 32)
-      runBlock<32, kEach, kFlips>(run, how, block, channels.first);
-    else
-      runBlock<16, kEach, kFlips>(run, how, block, channels.first);
-    c = channels.last();
-  }
+  forEachChannelBlock(run.channels, [&](auto width, int64_t block, int64_t c)
+                                        MAX_VNNI { runBlock<width(), kEach, kFlips>(run, how, block, c); });
 }
 
 void run(const DepthwiseQuads& run) {

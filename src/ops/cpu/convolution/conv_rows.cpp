@@ -76,8 +76,7 @@ void BorderedRows::copyPlanes(const float* from, int64_t first, int64_t count, f
     if (step == 1)
       std::copy_n(x, end - before, to + before);
     else if (end > before)
-      transposeTiles(sizeof(float), reinterpret_cast<const std::byte*>(x), step * 4,
-                     reinterpret_cast<std::byte*>(to + before), stride * planeFloats_ * 4, end - before, channels);
+      transposeFloats(x, step, to + before, stride * planeFloats_, end - before, channels);
     for (int64_t c = 0; c < channels; ++c) {
       float* plane = to + c * stride * planeFloats_;
       std::fill_n(plane, before, 0.f);

@@ -31,10 +31,7 @@ int64_t floatBytes(int64_t count) { return alignUp(checkedMultiply<int64_t>(size
 
 // Weights [channels, filters of a group, taps..] as [channels][taps][filters].
 void putFiltersLast(const float* weights, const Shape& shape, float* ordered) {
-  const int64_t filters = shape[1], taps = shape.product(2, shape.rank()), size = sizeof(float);
-  for (int64_t c = 0; c < shape[0]; ++c, weights += taps * filters, ordered += taps * filters)
-    transposeTiles(size, reinterpret_cast<const std::byte*>(weights), taps * size,
-                   reinterpret_cast<std::byte*>(ordered), filters * size, filters, taps);
+  transposeMatrices(weights, shape[0], shape[1], shape.product(2, shape.rank()), ordered);
 }
 
 // Group `group` of ordered weights; `columns`: taps and filters.
@@ -263,11 +260,10 @@ class ConvTransposeOp final : public OpKernel {
   }
 
   void storeLine(const OpContext& context, int64_t image, const Line& line, const float* sums) const {
-    const int64_t pixels = shape_.outPixels(), filters = shape_.filters, size = sizeof(float);
+    const int64_t pixels = shape_.outPixels(), filters = shape_.filters;
     const int64_t at = (line.depth * shape_.out[1] + line.row) * shape_.out[2] + line.begin;
-    transposeTiles(size, reinterpret_cast<const std::byte*>(sums), filters * size,
-                   context.out<std::byte>() + (image * filters * pixels + at) * size, pixels * size,
-                   line.end - line.begin, filters);
+    transposeFloats(sums, filters, context.out<float>() + image * filters * pixels + at, pixels, line.end - line.begin,
+                    filters);
   }
 
   bool isLast_;
@@ -430,7 +426,7 @@ bool acceptsRows(const OpRequest& request) {
   return acceptsLast(request) && hasDisjointTaps(request.node.attributes, request.inputs[1].shape);
 }
 bool acceptsPhases(const OpRequest& request) {
-  return acceptsLast(request) && hasPhases(request.node, request.inputs[1].shape);
+  return acceptsLast(request) && takesPhases(request.node, request.inputs[1].shape);
 }
 bool acceptsGather(const OpRequest& request) {
   return acceptsLast(request) && !acceptsRows(request) && !acceptsPhases(request);
@@ -469,7 +465,7 @@ const Tensor* packedWeights(const Node& node, std::span<const Tensor* const> con
 Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor* weights = packedWeights(node, constants);
   if (!weights) return nullptr;
-  if (hasPhases(node, weights->shape())) return preparePhases(node, *weights);
+  if (takesPhases(node, weights->shape())) return preparePhases(node, *weights);
   if (node.isOwn("ConvTranspose") && hasDisjointTaps(node.attributes, weights->shape()))
     return prepareDisjointTaps(node, *weights);
   return packTransposed(*weights, readers::readGroups(node.attributes), defaultLanes());
@@ -510,7 +506,7 @@ TransposedShape::TransposedShape(const OpRequest& request) {
 std::optional<PackedForm> transposedForm(const Node& node, std::span<const Tensor* const> constants) {
   const bool isOwn = node.isOwn("ConvTranspose");
   const Tensor* weights = isOwn || node.is("ConvTranspose") ? packedWeights(node, constants) : nullptr;
-  if (!weights || hasPhases(node, weights->shape())) return std::nullopt;
+  if (!weights || takesPhases(node, weights->shape())) return std::nullopt;
   const Shape& shape = weights->shape();
   const int64_t groups = readers::readGroups(node.attributes), taps = shape.product(2, shape.rank());
   const int64_t filters = shape[1], width = shape.back();

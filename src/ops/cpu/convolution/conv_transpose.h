@@ -45,7 +45,7 @@ struct TransposedPhase {
 
 // Channels last, a filter for each channel, or groups of which a vector holds some: each phase is such a convolution
 // (conv_transpose_phases.cpp).
-bool hasPhases(const Node& node, const Shape& weights);
+bool takesPhases(const Node& node, const Shape& weights);
 std::unique_ptr<OpKernel> createPhases(const OpRequest& request);
 Ref<Prepared> preparePhases(const Node& node, const Tensor& weights);
 

@@ -274,7 +274,7 @@ TransposedPhase::TransposedPhase(const TransposedShape& shape, int64_t number) {
   }
 }
 
-bool hasPhases(const Node& node, const Shape& weights) {
+bool takesPhases(const Node& node, const Shape& weights) {
   if (!node.isOwn("ConvTranspose")) return false;
   return readers::isPhasedDepthwise(node.attributes, weights) || groupedPhases(node, weights);
 }

@@ -39,7 +39,7 @@ MAX_VNNI inline void loadRow(const IntegerTile& t, int64_t i, __m512i (&sums)[kU
 #pragma GCC unroll 4
   for (int j = 0; j < kUsed; ++j) {
     const int64_t left = t.how ? kLanes : t.columns - j * kLanes;
-    const auto exists = static_cast<__mmask16>(left >= kLanes ? 0xffff : (1 << left) - 1);
+    const __mmask16 exists = existingLanes(left);
     sums[j] = _mm512_maskz_loadu_epi32(exists, t.c + i * t.ldc + j * kLanes);
     if (t.sums) sums[j] = _mm512_add_epi32(sums[j], _mm512_loadu_si512(t.sums + (i * kVectors + j) * kLanes));
     if (t.rowFactors) add(j, t.rowFactors[i], t.columnSums);

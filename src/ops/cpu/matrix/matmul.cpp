@@ -47,12 +47,6 @@ int64_t matrixIndex(const Shape& operand, const Shape& batch, int64_t index) {
   return result;
 }
 
-void transpose(const float* from, int64_t rows, int64_t columns, float* to) {
-  constexpr int64_t kSize = sizeof(float);
-  transposeTiles(kSize, reinterpret_cast<const std::byte*>(from), columns * kSize, reinterpret_cast<std::byte*>(to),
-                 rows * kSize, rows, columns);
-}
-
 struct Options {
   const GemmTable* table = &gemmTable();
   bool transA = false, transB = false;
@@ -232,8 +226,7 @@ const float* MatMulOp::transposedA(const OpContext& context) const {
   const float* a = context.in<float>(0);
   if (!shape_.transA) return a;
   float* to = reinterpret_cast<float*>(context.scratch);
-  const int64_t size = shape_.rows * shape_.depth;
-  for (int64_t i = 0; i < shape_.aCount(); ++i) transpose(a + i * size, shape_.depth, shape_.rows, to + i * size);
+  transposeMatrices(a, shape_.aCount(), shape_.depth, shape_.rows, to);
   return to;
 }
 

@@ -17,16 +17,12 @@ namespace {
 constexpr int kTileRows = 6, kVectors = 2, kLanes = 16;
 constexpr float kLeast = 0x1p-119f;  // of a block's largest magnitude: 127 divided by less is infinite
 
-MAX_VNNI inline __mmask16 maskOf(int64_t count) {
-  return static_cast<__mmask16>(count >= kLanes ? 0xffff : (1 << std::max<int64_t>(count, 0)) - 1);
-}
-
 // The magnitude of a block's largest element. As integers, magnitudes have the same order, and NaN is above all.
 MAX_VNNI float largest(const float* from, int64_t count) {
   __m512i most = _mm512_setzero_si512();
   const __m512i sign = _mm512_set1_epi32(0x7fffffff);
   for (int64_t i = 0; i < count; i += kLanes) {
-    const __m512i numbers = _mm512_castps_si512(_mm512_maskz_loadu_ps(maskOf(count - i), from + i));
+    const __m512i numbers = _mm512_castps_si512(_mm512_maskz_loadu_ps(existingLanes(count - i), from + i));
     most = _mm512_max_epi32(most, _mm512_and_si512(numbers, sign));
   }
   return __builtin_bit_cast(float, _mm512_reduce_max_epi32(most));
@@ -39,7 +35,7 @@ MAX_VNNI void roundRow(const float* row, int64_t depth, int64_t blockSize, int32
     const __m512 inverse = _mm512_set1_ps(most > kLeast ? 127 / most : 0);
     __m512i sum = _mm512_setzero_si512();
     for (int64_t i = 0; i < blockSize; i += kLanes) {
-      const __m512 numbers = _mm512_maskz_loadu_ps(maskOf(count - i), row + begin + i);
+      const __m512 numbers = _mm512_maskz_loadu_ps(existingLanes(count - i), row + begin + i);
       const __m512i rounded = _mm512_cvtps_epi32(_mm512_mul_ps(numbers, inverse));
       sum = _mm512_add_epi32(sum, rounded);
       _mm_storeu_si128(reinterpret_cast<__m128i*>(to.bytes + begin + i), _mm512_cvtsepi32_epi8(rounded));
@@ -130,7 +126,7 @@ MAX_VNNI __attribute__((always_inline)) inline void addZeros(const uint8_t* zero
 template <int kRows, int kBits>
 MAX_VNNI void multiplyTile(const NBitsByteTile& t) {
   __m512 results[kRows][kVectors];
-  const __mmask16 masks[kVectors] = {maskOf(t.columns), maskOf(t.columns - kLanes)};
+  const __mmask16 masks[kVectors] = {existingLanes(t.columns), existingLanes(t.columns - kLanes)};
 #pragma GCC unroll 8
   for (int i = 0; i < kRows; ++i) {
 #pragma GCC unroll 2

@@ -15,6 +15,11 @@
 
 namespace max {
 
+// Of 16 lanes, those of so many elements.
+inline __mmask16 existingLanes(int64_t count) {
+  return static_cast<__mmask16>(count >= 16 ? 0xffff : (1 << std::max<int64_t>(count, 0)) - 1);
+}
+
 // sum + value * the words at b, which are read from memory each time. The sum stays in its register, from which
 // compilers move that of the intrinsic.
 MAX_VNNI inline __m512i addProducts(__m512i sum, __m512i value, const void* b) {

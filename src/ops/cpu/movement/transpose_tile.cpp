@@ -233,4 +233,18 @@ void transposeTiles(int64_t elementSize, const std::byte* source, int64_t source
   }
 }
 
+void transposeFloats(const float* source, int64_t sourceStep, float* target, int64_t targetStep, int64_t rows,
+                     int64_t columns) {
+  constexpr int64_t kSize = sizeof(float);
+  transposeTiles(kSize, reinterpret_cast<const std::byte*>(source), sourceStep * kSize,
+                 reinterpret_cast<std::byte*>(target), targetStep * kSize, rows, columns);
+}
+
+void transposeMatrices(const float* source, int64_t count, int64_t rows, int64_t columns, float* target) {
+  for (int64_t i = 0; i < count; ++i, source += rows * columns, target += rows * columns) {
+    passWork(rows * columns);  // they may be small and many
+    transposeFloats(source, columns, target, rows, rows, columns);
+  }
+}
+
 }  // namespace max

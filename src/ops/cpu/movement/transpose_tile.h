@@ -11,5 +11,10 @@ namespace max {
 // column to column of the target. Elements lie together along the other axis.
 void transposeTiles(int64_t elementSize, const std::byte* source, int64_t sourceStep, std::byte* target,
                     int64_t targetStep, int64_t rows, int64_t columns);
+// The same of floats, with steps in floats.
+void transposeFloats(const float* source, int64_t sourceStep, float* target, int64_t targetStep, int64_t rows,
+                     int64_t columns);
+// [count][rows][columns] to [count][columns][rows], of floats.
+void transposeMatrices(const float* source, int64_t count, int64_t rows, int64_t columns, float* target);
 
 }  // namespace max
