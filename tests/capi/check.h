@@ -46,14 +46,18 @@ static inline int64_t live_objects(void) {
   return count;
 }
 
+static inline void short_sleep(void) {
+  const struct timespec millisecond = {0, 1000000};
+  nanosleep(&millisecond, NULL);
+}
+
 /* Teardown of every test: nothing is left alive. A stream that was released with work on it goes when the work is done,
    on a separate thread. */
 static inline int check_no_leaks(void** state) {
   (void)state;
   int64_t count = live_objects();
   for (int i = 0; i < 1000 && count != 0; ++i) {
-    const struct timespec millisecond = {0, 1000000};
-    nanosleep(&millisecond, NULL);
+    short_sleep();
     count = live_objects();
   }
   if (count != 0) print_error("%lld objects are still alive\n", (long long)count);

@@ -24,11 +24,6 @@ static int thread_count(void) {
   return count;
 }
 
-static void short_sleep(void) {
-  const struct timespec time = {0, 1000000};
-  nanosleep(&time, NULL);
-}
-
 /* A gate that holds a stream until it is opened. */
 static void wait_at_gate(void* gate, MaxStatus status) {
   (void)status;
