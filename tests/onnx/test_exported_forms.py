@@ -100,6 +100,15 @@ def outputs_that_are_inputs_and_constants():
 
 
 @case
+def spectrum_of_a_signal_without_parts():
+    """PyTorch's exporter gives STFT a signal of two axes."""
+    main = graph([node("STFT", ["x", "step", "window", "length"], ["f"], onesided=1), node("Mul", ["f", "f"], ["y"])],
+                 [info("x", FLOAT, ["n", "t"])], ["y"],
+                 {"step": integer(4), "window": random(12), "length": integer(12)})
+    return model(main), [{"x": random(1, 40)}, {"x": random(3, 25)}]
+
+
+@case
 def inputs_without_a_shape():
     main = graph([node("Softmax", ["x"], ["s"], axis=1), node("ReduceSum", ["s"], ["y"], keepdims=0)],
                  [info("x", FLOAT, None)], ["y", "s"])

@@ -238,7 +238,9 @@ inline Sample dft(Source& source, const Row& row) {
 inline Sample stft(Source& source, const Row& row) {
   const DType dtype = source.pick(row.dtypes);
   const int64_t length = transformSize(source), time = length + source.integer(0, 60);
-  Sample sample{{source.tensor(dtype, {source.integer(1, 2), time, source.integer(1, 2)})}};
+  Shape signal{source.integer(1, 2), time, source.integer(1, 2)};
+  if (source.chance(25)) signal = Shape{signal[0], time};
+  Sample sample{{source.tensor(dtype, signal)}};
   sample.inputs.push_back(source.number(source.integer(1, 9)));
   const bool hasWindow = source.chance(60);
   sample.inputs.push_back(hasWindow ? source.tensor(dtype, {length}) : nullptr);

@@ -179,6 +179,18 @@ TEST(Images, SampledPlanes) {
             0);
 }
 
+// Exporters leave out the last axis of real signals.
+TEST(Signals, MayLackTheAxisOfParts) {
+  const std::vector<float> samples = {1, -2, 3, 0.5f, 4, -1, 2, 7, 1, 3, -5, 6};
+  const auto framesOf = [&](const Shape& shape) {
+    return run("STFT", {Tensor::copyOf(DType::Float32, shape, samples.data()), ints({2}), floats({4}, 0.5f)})[0];
+  };
+  const Ref<Tensor> plain = framesOf({2, 6}), withParts = framesOf({2, 6, 1});
+  ASSERT_EQ(plain->shape(), (Shape{2, 2, 3, 2}));
+  ASSERT_EQ(withParts->shape(), plain->shape());
+  for (int64_t i = 0; i < plain->count(); ++i) EXPECT_EQ(plain->as<float>()[i], withParts->as<float>()[i]) << i;
+}
+
 TEST(Signals, RefuseNonsense) {
   const auto signal = floats({1, 8, 1});
   expectError("DFT", {floats({1, 8, 3})}, {}, "last dimension is 3");

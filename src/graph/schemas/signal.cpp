@@ -35,14 +35,14 @@ void inferDft(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
-// Frames of a signal [batch, time, parts].
+// Frames of a signal [batch, time, parts]; exporters leave out the last axis of real ones.
 void inferStft(InferContext& context) {
-  rules::requireRank(context, 0, 3);
+  if (!context.ranked(0) || context.rank(0) != 2) rules::requireRank(context, 0, 3);
   rules::requireRank(context, 2, 1);
   for (size_t i : {size_t{1}, size_t{3}}) rules::requireOneElement(context, i);
   if (!context.ranked(0)) return context.setRank(0, 4);
   const SymbolicShape& signal = context.dims(0);
-  requireParts(context, signal[2]);
+  if (signal.size() == 3) requireParts(context, signal[2]);
   const readers::Frames read = readers::readFrames(context);
   const Dim step = orUnknown(context, read.step);
   Dim length = orUnknown(context, read.length);

@@ -93,8 +93,9 @@ std::unique_ptr<OpKernel> createStft(const Placed& placed, const OpRequest& requ
   const Shape &x = request.inputs[0].shape, &y = request.outputs[0].shape;
   const readers::Frames frames = readers::readFrames(*RequestInputs(request));
   const int64_t n = frames.length.value().value();
-  return transformOp(placed, request,
-                     {y.product(0, 3), 1, y[2], y[1], x[1], frames.step.value().value(), n, n, x[2], y[3]});
+  return transformOp(
+      placed, request,
+      {y.product(0, 3), 1, y[2], y[1], x[1], frames.step.value().value(), n, n, x.product(2, x.rank()), y[3]});
 }
 
 bool isShort(const std::optional<Dim>& length) { return length && length->isKnown() && length->value() <= kLongest; }

@@ -74,7 +74,8 @@ void dft(const Call& call) {
 void stft(const Call& call) {
   const Shape &signal = call.in().shape, &out = call.out().shape;
   const readers::Frames read = readers::readFrames(*call.read());
-  const int64_t step = read.step.value().value(), length = read.length.value().value(), parts = signal[2];
+  const int64_t step = read.step.value().value(), length = read.length.value().value(),
+                parts = signal.product(2, signal.rank());
   const std::vector<double> x = load<double>(call.in());
   const std::vector<double> window =
       call.has(2) ? load<double>(call.in(2)) : std::vector<double>(static_cast<size_t>(length), 1);

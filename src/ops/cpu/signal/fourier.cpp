@@ -228,7 +228,7 @@ class StftOp final : public FourierOp<T> {
   StftOp(const OpRequest& request, const StftShape& shape)
       : FourierOp<T>(request, Direction::Forward, shape.length, shape.length, shape.bins, shape.lines),
         shape_(shape),
-        parts_(request.inputs[0].shape[2]),
+        parts_(request.inputs[0].shape.product(2, request.inputs[0].shape.rank())),
         hasWindow_(request.has(2)) {}
 
   Line<T> line(const OpContext& context, int64_t index) const override {
