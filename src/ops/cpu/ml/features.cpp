@@ -210,21 +210,26 @@ class FeatureExtractorOp final : public OpKernel {
 
   void run(const OpContext& context) const override {
     const int64_t* indices = context.in<int64_t>(1);
-    for (int64_t k = 0; k < chosen_; ++k)
-      require(indices[k] >= 0 && indices[k] < columns_, MAX_STATUS_OUT_OF_RANGE, node_.description(), ": index ",
-              indices[k], " is not in [0, ", columns_, ")");
+    requireColumns(indices);
     visitElementBytes(bytes_, [&](auto size) {
       context.parallelFor(rows_, grainOf(kGrain, {chosen_}), [&](int64_t begin, int64_t end, int) {
+        std::byte* y = context.out<std::byte>() + begin * chosen_ * size;
+        const std::byte* x = context.in<std::byte>(0) + begin * columns_ * size;
         WorkCounter work;
-        for (int64_t row = begin; row < end; ++row)
-          for (int64_t k = 0; k < chosen_; ++k, work.pass(2))
-            copyElement(size, context.out<std::byte>() + (row * chosen_ + k) * bytes_,
-                        context.in<std::byte>(0) + (row * columns_ + indices[k]) * bytes_);
+        for (int64_t row = begin; row < end; ++row, x += columns_ * size)
+          for (int64_t k = 0; k < chosen_; ++k, y += size, work.pass(2)) copyElement(size, y, x + indices[k] * size);
       });
     });
   }
 
  private:
+  void requireColumns(const int64_t* indices) const {
+    WorkCounter work;
+    for (int64_t k = 0; k < chosen_; ++k, work.pass())
+      if (indices[k] < 0 || indices[k] >= columns_) [[unlikely]]
+        fail(MAX_STATUS_OUT_OF_RANGE, node_.description(), ": index ", indices[k], " is not in [0, ", columns_, ")");
+  }
+
   const Node& node_;
   int64_t columns_, rows_, chosen_, bytes_;
 };

@@ -105,8 +105,8 @@ WorkVector<int64_t> placesOf(const Node& node, const MapView& map, bool isDense,
   }
   for (size_t i = 0; i < places.size(); ++i) {
     places[i] = keys[i];
-    require(keys[i] >= 0 && keys[i] < size, MAX_STATUS_OUT_OF_RANGE, node.description(), ": key ", keys[i],
-            " is not in [0, ", size, ")");
+    if (keys[i] < 0 || keys[i] >= size) [[unlikely]]
+      fail(MAX_STATUS_OUT_OF_RANGE, node.description(), ": key ", keys[i], " is not in [0, ", size, ")");
   }
   return places;
 }
