@@ -125,8 +125,10 @@ class Walk {
     }
   }
   const std::vector<size_t>& order() const { return order_; }
+  // Leaves are behind the others.
   int32_t placeOf(int64_t child) const {
-    return child < 0 ? static_cast<int32_t>(child) : places_[static_cast<size_t>(child)];
+    return child < 0 ? static_cast<int32_t>(order_.size()) + static_cast<int32_t>(~child)
+                     : places_[static_cast<size_t>(child)];
   }
 
  private:
@@ -171,8 +173,8 @@ class ForestReader {
       readNamedNodes();
       readVotes();
     }
-    require(branches_.size() < INT32_MAX && forest_.votes_.size() < INT32_MAX, MAX_STATUS_UNIMPLEMENTED,
-            node_.description(), ": more than 2^31 tree nodes are not supported");
+    require(branches_.size() + forest_.leaves_.size() < INT32_MAX && forest_.votes_.size() < INT32_MAX,
+            MAX_STATUS_UNIMPLEMENTED, node_.description(), ": more than 2^31 tree nodes are not supported");
     summarise();
     forest_.flatten(node_, branches_, roots_);
   }
@@ -455,17 +457,27 @@ void Forest::flatten(const Node& node, const std::vector<Branch>& branches, cons
   Walk walk(node, branches);
   for (int64_t root : roots) walk.from(root);
   for (int64_t root : roots) roots_.push_back(walk.placeOf(root));
+  firstLeaf_ = static_cast<int32_t>(walk.order().size());
   for (size_t index : walk.order()) {
     const Branch& branch = branches[index];
     if (branch.feature < 0 || branch.feature > kFeatureMask)
       fail(node, "tree node number ", index, " uses feature ", branch.feature);
     features_ = std::max(features_, branch.feature + 1);
-    testsEqual_ |= branch.mode == BranchMode::Equal || branch.mode == BranchMode::NotEqual;
     const int32_t whenTrue = walk.placeOf(branch.whenTrue), whenFalse = walk.placeOf(branch.whenFalse);
     if (isDouble_)
       doubleNodes_.push_back(nodeOf<double>(branch, whenTrue, whenFalse));
     else
       floatNodes_.push_back(nodeOf<float>(branch, whenTrue, whenFalse));
+    const uint32_t feature = isDouble_ ? doubleNodes_.back().feature : floatNodes_.back().feature;
+    testsEqual_ |= (feature & kTestsEqual) != 0;
+    tellsNan_ |= (feature & kNanTakesSecond) != 0;
+  }
+  for (size_t leaf = 0; leaf < leaves_.size(); ++leaf) {
+    const int32_t self = firstLeaf_ + static_cast<int32_t>(leaf);
+    if (isDouble_)
+      doubleNodes_.push_back({0, 0, {self, self}});
+    else
+      floatNodes_.push_back({0, 0, {self, self}});
   }
 }
 

@@ -38,7 +38,8 @@ inline constexpr uint32_t kNanTakesSecond = 1u << 31;
 inline constexpr uint32_t kTestsEqual = 1u << 30;
 inline constexpr uint32_t kFeatureMask = kTestsEqual - 1;
 
-// A comparison "x <= value" (or "x == value"); next[1] follows if it holds, else next[0].
+// A comparison "x <= value" (or "x == value"); next[1] follows if it holds, else next[0]. Behind all comparisons there
+// is one for each leaf, which leads to itself, so that walks end where they are until all have ended.
 template <class T>
 struct TreeNode {
   T value;
@@ -60,6 +61,7 @@ class Forest : public Prepared {
   int64_t features() const { return features_; }  // one more than the largest feature in use
   bool isDouble() const { return isDouble_; }     // thresholds are float64
   bool testsEqual() const { return testsEqual_; }
+  bool tellsNan() const { return tellsNan_; }  // some node is kNanTakesSecond
   bool hasSingleVotes() const { return hasSingleVotes_; }
   Aggregate aggregate() const { return aggregate_; }
   const std::vector<int32_t>& roots() const { return roots_; }
@@ -70,6 +72,7 @@ class Forest : public Prepared {
     else
       return doubleNodes_.data();
   }
+  int32_t firstLeaf() const { return firstLeaf_; }  // of the nodes
   const std::vector<Leaf>& leaves() const { return leaves_; }
   const std::vector<Vote>& votes() const { return votes_; }
   const std::vector<double>& baseValues() const { return baseValues_; }
@@ -83,8 +86,10 @@ class Forest : public Prepared {
   void flatten(const Node& node, const std::vector<Branch>& branches, const std::vector<int64_t>& roots);
 
   int64_t targets_ = 1, features_ = 0;
-  bool isDouble_ = false, testsEqual_ = false, hasSingleVotes_ = true, isBinary_ = false, hasPositiveVotes_ = true;
+  bool isDouble_ = false, testsEqual_ = false, tellsNan_ = false, hasSingleVotes_ = true, isBinary_ = false,
+       hasPositiveVotes_ = true;
   Aggregate aggregate_ = Aggregate::Sum;
+  int32_t firstLeaf_ = 0;
   std::vector<int32_t> roots_;
   std::vector<TreeNode<float>> floatNodes_;
   std::vector<TreeNode<double>> doubleNodes_;

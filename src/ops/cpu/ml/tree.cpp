@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // TreeEnsemble, TreeEnsembleClassifier and TreeEnsembleRegressor of ai.onnx.ml.
 //
-// A walk from node to node waits for memory at each step, so eight walks run interleaved: of eight rows through one
-// tree or, for few rows, of one row through eight trees. Steps have no data-dependent branches.
+// A walk from node to node waits for memory at each step, so eight or sixteen walks run interleaved: of as many rows
+// through one tree or, for few rows, of one row through as many trees. Steps have no data-dependent branches.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,62 +22,84 @@ using ml::Aggregate;
 using ml::Forest;
 using ml::TreeNode;
 
-constexpr int64_t kGroup = 8;
-constexpr int64_t kBlock = 128;  // rows processed per tree while it is in cache
+constexpr int64_t kGroup = 8, kWide = 16;  // walks
+constexpr int64_t kBlock = 128;            // rows processed per tree while it is in cache
 
-// Walks from at[i] with features x[i] until all reach leaves.
-template <class T, bool kTestsEqual, int kCount>
-void descend(const TreeNode<T>* nodes, const T* const* x, int32_t* at, WorkCounter& work) {
-  int32_t atLeaf = -1;
-  for (int i = 0; i < kCount; ++i) atLeaf &= at[i];
-  while (atLeaf >= 0) {
-    atLeaf = -1;
+// Walks from at[i] with features x[i] until all reach leaves. Without `kIsPlain` there may be NaNs and other
+// comparisons.
+template <class T, bool kIsPlain, int kCount>
+void descend(const Forest& forest, const T* const* x, int32_t* at, WorkCounter& work) {
+  const TreeNode<T>* nodes = forest.nodes<T>();
+  const int32_t firstLeaf = forest.firstLeaf();
+  int32_t first = at[0];
+  for (int i = 1; i < kCount; ++i) first = std::min(first, at[i]);
+  while (first < firstLeaf) {
+    first = std::numeric_limits<int32_t>::max();
     work.pass(kCount);
     for (int i = 0; i < kCount; ++i) {
-      const int32_t here = at[i];
-      const TreeNode<T>& node = nodes[here < 0 ? 0 : here];
+      const TreeNode<T>& node = nodes[at[i]];
       const T value = x[i][node.feature & ml::kFeatureMask];
-      bool holds = value <= node.value;
-      if (kTestsEqual && (node.feature & ml::kTestsEqual)) holds = value == node.value;
-      const bool isNan = value != value;
-      const bool second = holds | (isNan & ((node.feature & ml::kNanTakesSecond) != 0));
-      const int32_t next = node.next[second];
-      at[i] = here < 0 ? here : next;
-      atLeaf &= at[i];
+      bool second = value <= node.value;
+      if constexpr (!kIsPlain) {
+        if (node.feature & ml::kTestsEqual) second = value == node.value;
+        second |= (value != value) & ((node.feature & ml::kNanTakesSecond) != 0);
+      }
+      at[i] = node.next[second];
+      first = std::min(first, at[i]);
     }
   }
 }
 
 template <class T>
-using DescendFunction = void (*)(const TreeNode<T>* nodes, const T* const* x, int32_t* at, WorkCounter& work);
+using DescendFunction = void (*)(const Forest& forest, const T* const* x, int32_t* at, WorkCounter& work);
+
+// Steps that look for NaNs keep too much in registers for sixteen walks.
+template <class T>
+void descendByGroups(const Forest& forest, const T* const* x, int32_t* at, WorkCounter& work) {
+  for (int64_t i = 0; i < kWide; i += kGroup) descend<T, false, kGroup>(forest, x + i, at + i, work);
+}
+
+template <class T>
+struct Walk {
+  DescendFunction<T> wide, group, one;
+};
+
+template <class T>
+bool hasNan(const T* x, int64_t count) {
+  bool found = false;
+  for (int64_t i = 0; i < count; ++i) found |= x[i] != x[i];
+  return found;
+}
 
 // Scores of rows, in the order of the trees, so that results do not depend on how the work is split.
 class Votes {
  public:
-  explicit Votes(const Forest& forest) : forest_(forest) {}
+  explicit Votes(const Forest& forest)
+      : forest_(forest),
+        isSum_(forest.aggregate() == Aggregate::Sum || forest.aggregate() == Aggregate::Average),
+        addsOne_(isSum_ && forest.hasSingleVotes()) {}
 
   void begin(double* scores, int64_t count) const {
-    std::fill_n(scores, count, isSum() ? 0.0 : std::numeric_limits<double>::quiet_NaN());
+    std::fill_n(scores, count, isSum_ ? 0.0 : std::numeric_limits<double>::quiet_NaN());
   }
 
-  void add(int32_t at, double* scores, WorkCounter& work) const {
-    const auto leaf = static_cast<size_t>(~at);
-    if (forest_.hasSingleVotes() && isSum()) {
-      const ml::Vote& vote = forest_.votes()[leaf];
-      scores[vote.target] += vote.weight;
+  // What `count` walks end at; each adds to scores `step` behind those of the one before.
+  void add(const int32_t* at, int64_t count, double* scores, int64_t step, WorkCounter& work) const {
+    const int32_t firstLeaf = forest_.firstLeaf();
+    if (!addsOne_) {
+      for (int64_t i = 0; i < count; ++i) addAll(at[i] - firstLeaf, scores + i * step, work);
       return;
     }
-    const ml::Leaf range = forest_.leaves()[leaf];
-    work.pass(range.end - range.begin);
-    for (int32_t i = range.begin; i < range.end; ++i) {
-      const ml::Vote& vote = forest_.votes()[static_cast<size_t>(i)];
-      merge(scores[vote.target], vote.weight);
+    const ml::Vote* votes = forest_.votes().data();
+    for (int64_t i = 0; i < count; ++i, scores += step) {
+      const ml::Vote& vote = votes[at[i] - firstLeaf];
+      scores[vote.target] += vote.weight;
     }
   }
 
   // Adds scores of other trees; NaN stands for "no vote yet" unless votes are summed.
   void merge(double& score, double other) const {
-    if (isSum())
+    if (isSum_)
       score += other;
     else if (std::isnan(score) || (forest_.aggregate() == Aggregate::Min ? other < score : other > score))
       score = other;
@@ -87,7 +109,7 @@ class Votes {
     const std::vector<double>& base = forest_.baseValues();
     const auto targets = static_cast<size_t>(forest_.targets());
     for (size_t i = 0; i < targets; ++i) {
-      if (!isSum() && std::isnan(scores[i])) scores[i] = 0;
+      if (!isSum_ && std::isnan(scores[i])) scores[i] = 0;
       if (forest_.aggregate() == Aggregate::Average) scores[i] /= static_cast<double>(forest_.roots().size());
       if (!base.empty()) scores[i] += base[i];
       // So that scores that are equal in float32 are a tie.
@@ -96,8 +118,17 @@ class Votes {
   }
 
  private:
-  bool isSum() const { return forest_.aggregate() == Aggregate::Sum || forest_.aggregate() == Aggregate::Average; }
+  void addAll(int32_t leaf, double* scores, WorkCounter& work) const {
+    const ml::Leaf range = forest_.leaves()[static_cast<size_t>(leaf)];
+    work.pass(range.end - range.begin);
+    for (int32_t i = range.begin; i < range.end; ++i) {
+      const ml::Vote& vote = forest_.votes()[static_cast<size_t>(i)];
+      merge(scores[vote.target], vote.weight);
+    }
+  }
+
   const Forest& forest_;
+  bool isSum_, addsOne_;
 };
 
 // Turns a row's scores into outputs.
@@ -173,13 +204,12 @@ class TreeOp final : public OpKernel {
         targets_(forest_->targets()),
         trees_(static_cast<int64_t>(forest_->roots().size())),
         lanes_(std::max(request.lanes, 1)),
-        nodes_(forest_->nodes<T>()),
-        descendGroup_(forest_->testsEqual() ? descend<T, true, kGroup> : descend<T, false, kGroup>),
-        descendOne_(forest_->testsEqual() ? descend<T, true, 1> : descend<T, false, 1>) {
+        anyWalk_{descendByGroups<T>, descend<T, false, kGroup>, descend<T, false, 1>},
+        plainWalk_{descend<T, true, kWide>, descend<T, true, kGroup>, descend<T, true, 1>} {
     require(forest_->features() <= rows_.columns, MAX_STATUS_INVALID_ARGUMENT, request.node.description(),
             ": a tree uses feature ", forest_->features() - 1, ", the input of shape ", request.inputs[0].shape,
             " has ", rows_.columns);
-    block_ = std::clamp<int64_t>(kLaneScores / targets_ / kGroup * kGroup, kGroup, kBlock);
+    block_ = std::clamp<int64_t>(kLaneScores / targets_ / kWide * kWide, kWide, kBlock);
     isConverted_ = rows_.dtype != (sizeof(T) == sizeof(float) ? DType::Float32 : DType::Float64);
     splitsTrees_ = rows_.count <= kFewRows && trees_ >= 2 * kTreesOfTask;
   }
@@ -218,12 +248,16 @@ class TreeOp final : public OpKernel {
     const int64_t count = end - begin;
     const T* x[kBlock];
     load(context, begin, count, reinterpret_cast<T*>(scores + block_ * targets_), x);
+    const Walk<T>& walk = walkOf(x, count);
     votes_.begin(scores, count * targets_);
-    const int64_t grouped = count / kGroup * kGroup;
+    const int64_t wide = count / kWide * kWide, grouped = count / kGroup * kGroup;
     WorkCounter work;
-    for (int64_t tree = 0; tree < trees_ && grouped > 0; ++tree)
-      for (int64_t row = 0; row < grouped; row += kGroup) walkRows(tree, x + row, scores + row * targets_, work);
-    for (int64_t row = grouped; row < count; ++row) walkTrees(0, trees_, x[row], scores + row * targets_);
+    for (int64_t tree = 0; tree < trees_ && grouped > 0; ++tree) {
+      for (int64_t row = 0; row < wide; row += kWide)
+        walkRows<kWide>(walk.wide, tree, x + row, scores + row * targets_, work);
+      if (wide < grouped) walkRows<kGroup>(walk.group, tree, x + wide, scores + wide * targets_, work);
+    }
+    for (int64_t row = grouped; row < count; ++row) walkTrees(walk, 0, trees_, x[row], scores + row * targets_);
     for (int64_t row = 0; row < count; ++row) {
       work.pass(8 * targets_);
       votes_.finish(scores + row * targets_);
@@ -236,28 +270,35 @@ class TreeOp final : public OpKernel {
       x[i] = rows_.at<T>(context.inputs[0], begin + i, isConverted_ ? buffer + i * rows_.columns : nullptr);
   }
 
-  void walkRows(int64_t tree, const T* const* x, double* scores, WorkCounter& work) const {
-    int32_t at[kGroup];
-    std::fill_n(at, kGroup, forest_->roots()[static_cast<size_t>(tree)]);
-    descendGroup_(nodes_, x, at, work);
-    for (int64_t i = 0; i < kGroup; ++i) votes_.add(at[i], scores + i * targets_, work);
+  // NaNs go another way only where a node says so, and rows that have none are a matter of the features alone.
+  const Walk<T>& walkOf(const T* const* x, int64_t count) const {
+    if (forest_->testsEqual()) return anyWalk_;
+    if (!forest_->tellsNan()) return plainWalk_;
+    WorkCounter work;
+    for (int64_t i = 0; i < count; ++i, work.pass(forest_->features()))
+      if (hasNan(x[i], forest_->features())) return anyWalk_;
+    return plainWalk_;
   }
 
-  void walkTrees(int64_t begin, int64_t end, const T* x, double* scores) const {
-    const T* same[kGroup];
-    std::fill_n(same, kGroup, x);
+  template <int64_t kCount>
+  void walkRows(DescendFunction<T> descend, int64_t tree, const T* const* x, double* scores, WorkCounter& work) const {
+    int32_t at[kCount];
+    std::fill_n(at, kCount, forest_->roots()[static_cast<size_t>(tree)]);
+    descend(*forest_, x, at, work);
+    votes_.add(at, kCount, scores, targets_, work);
+  }
+
+  void walkTrees(const Walk<T>& walk, int64_t begin, int64_t end, const T* x, double* scores) const {
+    const T* same[kWide];
+    std::fill_n(same, kWide, x);
     WorkCounter work;
-    int64_t tree = begin;
-    for (; tree + kGroup <= end; tree += kGroup) {
-      int32_t at[kGroup];
-      std::copy_n(forest_->roots().data() + tree, kGroup, at);
-      descendGroup_(nodes_, same, at, work);
-      for (int32_t leaf : at) votes_.add(leaf, scores, work);
-    }
-    for (; tree < end; ++tree) {
-      int32_t at = forest_->roots()[static_cast<size_t>(tree)];
-      descendOne_(nodes_, same, &at, work);
-      votes_.add(at, scores, work);
+    for (int64_t tree = begin; tree < end;) {
+      const int64_t left = end - tree, count = left >= kWide ? kWide : left >= kGroup ? kGroup : 1;
+      int32_t at[kWide];
+      std::copy_n(forest_->roots().data() + tree, count, at);
+      (count == kWide ? walk.wide : count == kGroup ? walk.group : walk.one)(*forest_, same, at, work);
+      votes_.add(at, count, scores, 0, work);
+      tree += count;
     }
   }
 
@@ -268,6 +309,7 @@ class TreeOp final : public OpKernel {
     const T* x[kBlock];
     std::byte* last = context.scratch + static_cast<size_t>(treeTasks()) * bytes;
     load(context, 0, count, reinterpret_cast<T*>(reinterpret_cast<double*>(last) + count * targets_), x);
+    const Walk<T>& walk = walkOf(x, count);
     const auto scoresOf = [&](int64_t task) {
       return reinterpret_cast<double*>(context.scratch + static_cast<size_t>(task) * bytes);
     };
@@ -275,7 +317,7 @@ class TreeOp final : public OpKernel {
       for (int64_t task = begin; task < end; ++task) {
         votes_.begin(scoresOf(task), count * targets_);
         for (int64_t row = 0; row < count; ++row)
-          walkTrees(task * kTreesOfTask, std::min((task + 1) * kTreesOfTask, trees_), x[row],
+          walkTrees(walk, task * kTreesOfTask, std::min((task + 1) * kTreesOfTask, trees_), x[row],
                     scoresOf(task) + row * targets_);
       }
     });
@@ -295,8 +337,7 @@ class TreeOp final : public OpKernel {
   Outcome outcome_;
   int64_t targets_, trees_;
   int lanes_;
-  const TreeNode<T>* nodes_;
-  DescendFunction<T> descendGroup_, descendOne_;
+  const Walk<T> anyWalk_, plainWalk_;
   int64_t block_;
   bool isConverted_, splitsTrees_;
 };
