@@ -182,6 +182,16 @@ class Operators(unittest.TestCase):
             self.compare("LinearRegressor", [x], times=(1e-4, 1e-5), coefficients=weights, targets=3)
             self.compare("LinearRegressor", [x], times=(1e-4, 1e-5), coefficients=weights[:20], intercepts=[0.5])
 
+    def test_linear_rows(self):
+        """Many rows, one target or several, features that make sums short or long."""
+        for columns, targets in ((20, 1), (20, 5), (70, 17), (700, 1), (700, 3)):
+            weights = self.random.standard_normal(columns * targets).astype(np.float32).tolist()
+            x = self.rows(150, columns)
+            for array in (x, x.astype(np.float64)):
+                found = library.Model(model_of("LinearRegressor", [array], 1, 1, dict(coefficients=weights, targets=targets)))
+                wanted = x.astype(np.float64) @ np.array(weights).reshape(targets, columns).T
+                np.testing.assert_allclose(found.run([array])[0], wanted, 1e-4, 1e-4, err_msg=f"{columns} {targets}")
+
     def svm(self, kernel, classes, supports, features, **more):
         numbers = self.random.standard_normal
         return dict(kernel_type=kernel, kernel_params=[0.1, 1.0, 3.0],
@@ -208,14 +218,22 @@ class Operators(unittest.TestCase):
                     attributes = self.svm(kernel, 2, 5, 11, n_supports=5, one_class=one_class)
                     self.compare("SVMRegressor", [x], times=(1e-3, 1e-4), **attributes)
 
+    def test_svm_rows(self):
+        """More rows and vectors than a tile of a product has."""
+        for kernel in ("LINEAR", "POLY", "RBF", "SIGMOID"):
+            for vectors, columns in ((130, 20), (3, 300)):
+                x = self.rows(41, columns) / np.float32(columns)
+                self.compare("SVMRegressor", [x], times=(1e-3, 1e-4),
+                             **self.svm(kernel, 2, vectors, columns, n_supports=vectors))
+
     def test_tree_regressor(self):
         modes = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"]
         for trees, depth, targets in ((1, 3, 1), (5, 4, 2), (13, 6, 3), (2100, 1, 1)):
             for some in (modes[:1], modes[:5], modes):
                 forest = Forest(self.random, trees, depth, 4, targets, some, single=targets < 3)
-                for rows in (1, 3, 8, 70):
+                for rows in (1, 3, 8, 25, 70):  # walks go by sixteen and by eight
                     x = self.rows(rows, 4)
-                    if some is not modes:  # NaN is not equal to anything there, the standard asks the node
+                    if some is not modes and rows != 25:  # NaN is not equal to anything there, the standard asks the node
                         x[self.random.random(x.shape) < 0.1] = np.nan
                     for aggregate in ("SUM", "AVERAGE", "MIN", "MAX"):
                         self.compare("TreeEnsembleRegressor", [x], version=3, times=(1e-4, 1e-5), n_targets=targets,

@@ -7,7 +7,7 @@
 #include "base/align.h"
 #include "base/interrupt_point.h"
 #include "ops/cpu/grain.h"
-#include "ops/cpu/matrix/gemm.h"
+#include "ops/cpu/ml/row_product.h"
 #include "ops/cpu/ml/scores.h"
 #include "ops/families.h"
 
@@ -51,6 +51,19 @@ void transformRows(PostTransform transform, float* scores, int64_t rows, int64_t
   }
 }
 
+class Coefficients final : public Prepared {
+ public:
+  explicit Coefficients(const ml::LinearReader& reader)
+      : product(reader.coefficients, static_cast<int64_t>(reader.scores)) {}
+  size_t bytes() const override { return product.bytes(); }
+
+  const ml::RowProduct product;
+};
+
+Ref<Prepared> prepareLinear(const Node& node, std::span<const Tensor* const>) {
+  return makeRef<Coefficients>(ml::LinearReader(node));
+}
+
 // scores[i] = intercepts[i] + coefficients[i] * x
 class LinearOp final : public OpKernel {
  public:
@@ -73,39 +86,38 @@ class LinearOp final : public OpKernel {
 
   LinearOp(const OpRequest& request, const ml::LinearReader& reader)
       : rows_(request),
-        coefficients_(reader.coefficients),
+        coefficients_(static_cast<const Coefficients*>(request.node.prepared.get())),
         intercepts_(reader.intercepts),
         transform_(ml::postTransformOf(request.node)),
         isPair_(reader.isPair),
         hasLabels_(reader.isClassifier && isPresent(request, 0)),
+        rowsAtOnce_(rows_.dtype == DType::Float32 ? kBlock : kMaxTileRows),
         lanes_(std::max(request.lanes, 1)),
         scoresOutput_(reader.isClassifier ? 1 : 0),
         labels_(reader.labels),
         scores_(reader.scores) {
     hasScores_ = isPresent(request, scoresOutput_);
     reader.requireFeatures(request.node, rows_.columns);
+    if (!coefficients_) coefficients_ = makeRef<Coefficients>(reader);
   }
 
-  // A row of scores in float64, one row converted to float32, and scores that are not written at once.
-  size_t laneFloats() const {
-    return alignUp(static_cast<size_t>(rows_.columns) + static_cast<size_t>(kBlock + 2) * scores_, 16);
+  // Rows converted to float32.
+  size_t featureFloats() const {
+    return rows_.dtype == DType::Float32 ? 0 : static_cast<size_t>(rows_.columns * rowsAtOnce_);
   }
+  // With a row of scores in float64, and scores that are not written at once.
+  size_t laneFloats() const { return alignUp(featureFloats() + static_cast<size_t>(kBlock + 2) * scores_, 16); }
 
   void runRows(const OpContext& context, int64_t begin, int64_t count, float* scratch) const {
     const auto columns = static_cast<int64_t>(scores_);
     const bool isDirect = hasScores_ && !isPair_;
     double* work = reinterpret_cast<double*>(scratch);
     scratch += 2 * columns;
-    float* scores = isDirect ? context.out<float>(scoresOutput_) + begin * columns : scratch + rows_.columns;
-    const auto dot = gemmTable().dot;
-    for (int64_t i = 0; i < count; ++i) {
-      const float* x = rows_.at<float>(context.inputs[0], begin + i, scratch);
-      float* row = scores + i * columns;
-      dot(x, coefficients_.data(), rows_.columns, rows_.columns, columns, row);
-      for (size_t k = 0; k < intercepts_.size(); ++k) row[k] += intercepts_[k];
-      if (hasLabels_) labels_.write(context.outputs[0], begin + i, labelOf(row));
-      passWork(rows_.columns + 4 * columns);
-    }
+    float* scores = isDirect ? context.out<float>(scoresOutput_) + begin * columns : scratch + featureFloats();
+    for (int64_t i = 0; i < count; i += rowsAtOnce_)
+      multiply(context, begin + i, std::min(rowsAtOnce_, count - i), scratch, scores + i * columns);
+    if (hasLabels_)
+      for (int64_t i = 0; i < count; ++i) labels_.write(context.outputs[0], begin + i, labelOf(scores + i * columns));
     if (isDirect) return transformRows(transform_, scores, count, columns, work);
     if (!hasScores_) return;
     for (int64_t i = 0; i < count; ++i) {
@@ -113,6 +125,18 @@ class LinearOp final : public OpKernel {
       ml::transformPair(transform_, true, scores[i], pair);
       store(context.out<float>(scoresOutput_) + (begin + i) * 2, pair);
     }
+  }
+
+  void multiply(const OpContext& context, int64_t begin, int64_t count, float* buffer, float* scores) const {
+    const float* x[kBlock];
+    int64_t some = 0;
+    do x[some] = rows_.at<float>(context.inputs[0], begin + some, buffer + some * rows_.columns);
+    while (++some < count);
+    coefficients_->product.run(x, count, scores);
+    const auto columns = static_cast<int64_t>(scores_);
+    for (int64_t i = 0; i < count && !intercepts_.empty(); ++i)
+      for (int64_t k = 0; k < columns; ++k) scores[i * columns + k] += intercepts_[static_cast<size_t>(k)];
+    passWork(count * (rows_.columns + 4 * columns));
   }
 
   int64_t labelOf(const float* row) const {
@@ -124,9 +148,11 @@ class LinearOp final : public OpKernel {
   }
 
   ml::Rows rows_;
-  std::span<const float> coefficients_, intercepts_;
+  Ref<const Coefficients> coefficients_;
+  std::span<const float> intercepts_;
   PostTransform transform_;
   bool isPair_, hasLabels_, hasScores_ = false;
+  int64_t rowsAtOnce_;
   int lanes_;
   size_t scoresOutput_;
   Labels labels_;
@@ -141,8 +167,8 @@ std::unique_ptr<OpKernel> make(const OpRequest& request) {
 constexpr Implementation kLinear[] = {{"rows", nullptr, make<LinearOp>}};
 
 const OpRow kRows[] = {
-    {"ai.onnx.ml", "LinearClassifier", kLinear},
-    {"ai.onnx.ml", "LinearRegressor", kLinear},
+    {"ai.onnx.ml", "LinearClassifier", kLinear, prepareLinear},
+    {"ai.onnx.ml", "LinearRegressor", kLinear, prepareLinear},
 };
 
 }  // namespace

@@ -6,8 +6,6 @@
 #include <numbers>
 #include <numeric>
 
-#include "base/align.h"
-#include "base/interrupt_point.h"
 #include "base/number_access.h"
 #include "base/object.h"
 
@@ -127,30 +125,6 @@ void Labels::write(void* output, int64_t row, int64_t index) const {
     static_cast<const StringCell**>(output)[row] = strings_->as<const StringCell*>()[index];
   else
     static_cast<int64_t*>(output)[row] = integers_.empty() ? index : integers_[static_cast<size_t>(index)];
-}
-
-RowOp::RowOp(const OpRequest& request) : rows_(request), lanes_(std::max(request.lanes, 1)) {
-  require(rows_.columns > 0, MAX_STATUS_INVALID_ARGUMENT, request.node.description(), ": its input of shape ",
-          request.inputs[0].shape, " has no features");
-}
-
-size_t RowOp::laneBytes() const {
-  const size_t bytes = static_cast<size_t>(rows_.columns) * sizeof(float) + workCount() * sizeof(double);
-  return alignUp(bytes);
-}
-
-void RowOp::run(const OpContext& context) const {
-  constexpr int64_t kOperationsPerTask = 16384;
-  const int64_t grain = std::max<int64_t>(1, kOperationsPerTask / std::max<int64_t>(operations(), 1));
-  const size_t bytes = laneBytes();
-  begin();
-  context.parallelFor(rows_.count, grain, [&](int64_t first, int64_t last, int lane) {
-    std::byte* scratch = context.scratch + static_cast<size_t>(lane) * bytes;
-    double* work = reinterpret_cast<double*>(scratch);
-    float* buffer = reinterpret_cast<float*>(work + workCount());
-    for (int64_t row = first; row < last; ++row, passWork(operations()))
-      runRow(context, row, rows_.at<float>(context.inputs[0], row, buffer), work);
-  });
 }
 
 }  // namespace max::ml

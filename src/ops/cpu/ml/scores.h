@@ -56,27 +56,4 @@ class Labels {
   Ref<Tensor> strings_;
 };
 
-// Runs a model row by row, on several lanes.
-class RowOp : public OpKernel {
- public:
-  explicit RowOp(const OpRequest& request);
-
-  size_t scratchBytes() const override { return static_cast<size_t>(lanes_) * laneBytes(); }
-  void run(const OpContext& context) const override;
-
- protected:
-  // Before the rows, in the thread of the run.
-  virtual void begin() const {}
-  // `work` holds workCount() doubles.
-  virtual void runRow(const OpContext& context, int64_t row, const float* x, double* work) const = 0;
-  virtual size_t workCount() const = 0;
-  virtual int64_t operations() const = 0;  // of one row, about
-  const Rows& rows() const { return rows_; }
-
- private:
-  size_t laneBytes() const;
-  Rows rows_;
-  int lanes_;
-};
-
 }  // namespace max::ml

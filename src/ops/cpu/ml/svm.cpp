@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/align.h"
 #include "base/interrupt_point.h"
-#include "ops/cpu/matrix/gemm.h"
+#include "ops/cpu/elementwise/ops.h"
+#include "ops/cpu/ml/row_product.h"
 #include "ops/cpu/ml/scores.h"
 #include "ops/families.h"
 
@@ -20,8 +22,8 @@ using ml::store;
 enum class SvmFunction { Linear, Poly, Rbf, Sigmoid };
 constexpr std::string_view kSvmFunctions[] = {"LINEAR", "POLY", "RBF", "SIGMOID"};
 
-// The kernel function of a support vector machine, of one row and all vectors at once, which are stored column by
-// column.
+// The kernel function of a support vector machine, of some rows and all vectors at once. Those of RBF are stored column
+// by column.
 class SupportVectors final : public Prepared {
  public:
   SupportVectors(const Node& node, size_t count) : count_(static_cast<int64_t>(count)) {
@@ -42,36 +44,24 @@ class SupportVectors final : public Prepared {
             node.description(), ": attribute 'support_vectors' has ", vectors.size(), " elements for ", count,
             " vectors");
     columns_ = static_cast<int64_t>(vectors.size() / count);
+    if (function_ != SvmFunction::Rbf) {
+      product_ = ml::RowProduct(vectors, count_);
+      return;
+    }
     vectors_.resize(vectors.size());
     for (size_t i = 0; i < vectors.size(); ++i)
       vectors_[i % static_cast<size_t>(columns_) * count + i / static_cast<size_t>(columns_)] = vectors[i];
   }
 
-  size_t bytes() const override { return vectors_.size() * sizeof(float); }
+  size_t bytes() const override { return vectors_.size() * sizeof(float) + product_.bytes(); }
   int64_t columns() const { return columns_; }
-  int64_t count() const { return count_; }
-  // Floats that apply() needs besides its result.
-  size_t workCount() const { return static_cast<size_t>(count_); }
+  // Products of several rows read the vectors once; distances are found row by row, in a near cache.
+  int64_t rowsAtOnce() const { return function_ == SvmFunction::Rbf ? 1 : kMaxTileRows; }
 
-  void apply(const float* x, float* out, float* work) const {
-    std::fill_n(out, count_, 0.0f);
-    WorkCounter steps;
-    for (int64_t k = 0; k < columns_; ++k, steps.pass(64 + count_)) {
-      const float* column = vectors_.data() + k * count_;
-      if (function_ == SvmFunction::Rbf) {
-        tile(ElementOp::Sub, work, column, Splat(x[k]));
-        tile(ElementOp::MulAdd, out, work, work, out);
-      } else {
-        tile(ElementOp::MulAdd, out, column, Splat(x[k]), out);
-      }
-    }
-    if (function_ == SvmFunction::Linear) return;
-    if (function_ == SvmFunction::Rbf)
-      scale(out, -gamma_, 0);
-    else
-      scale(out, gamma_, offset_);
-    if (function_ == SvmFunction::Poly) return power(out, work);
-    tile(function_ == SvmFunction::Rbf ? ElementOp::Exp : ElementOp::Tanh, out, out);
+  // out[row, vector]; `work` has as many floats as there are vectors.
+  void apply(const float* const* x, int64_t rows, float* out, float* work) const {
+    if (function_ != SvmFunction::Rbf) product_.run(x, rows, out);
+    for (int64_t row = 0; row < rows; ++row) applyFunction(x[row], out + row * count_, work);
   }
 
  private:
@@ -91,6 +81,29 @@ class SupportVectors final : public Prepared {
     findFloatTileFunction(ElementOp::Scale)({out, {out, nullptr, nullptr}, {1, 0, 0}, count_, factor, offset});
   }
 
+  void applyFunction(const float* x, float* out, float* work) const {
+    if (function_ == SvmFunction::Linear) return;
+    passWork(4 * count_);
+    if (function_ == SvmFunction::Rbf) {
+      addSquares(x, out, work);
+      scale(out, -gamma_, 0);
+      return tile(ElementOp::Exp, out, out);
+    }
+    scale(out, gamma_, offset_);
+    if (function_ == SvmFunction::Poly) return power(out, work);
+    tile(ElementOp::Tanh, out, out);
+  }
+
+  // Of the distances.
+  void addSquares(const float* x, float* out, float* work) const {
+    std::fill_n(out, count_, 0.0f);
+    WorkCounter steps;
+    for (int64_t k = 0; k < columns_; ++k, steps.pass(64 + count_)) {
+      tile(ElementOp::Sub, work, vectors_.data() + k * count_, Splat(x[k]));
+      tile(ElementOp::MulAdd, out, work, work, out);
+    }
+  }
+
   // Small integer powers are products.
   void power(float* out, float* work) const {
     constexpr int kMostProducts = 8;
@@ -104,14 +117,8 @@ class SupportVectors final : public Prepared {
   int64_t columns_, count_;
   float gamma_ = 0, offset_ = 0, degree_ = 0;
   std::vector<float> vectors_;
+  ml::RowProduct product_;  // of other functions
 };
-
-float dot(const float* a, const float* b, size_t count) {
-  float sum = 0;
-  const auto size = static_cast<int64_t>(count);
-  gemmTable().dot(a, b, size, size, 1, &sum);
-  return sum;
-}
 
 Ref<Prepared> prepareSvm(const Node& node, std::span<const Tensor* const>) {
   const size_t count = ml::SvmReader(node).supports;
@@ -128,34 +135,92 @@ Ref<const SupportVectors> vectorsOf(const OpRequest& request, size_t count, int6
   return vectors;
 }
 
-class SvmRegressorOp final : public ml::RowOp {
+// Runs a model row by row, on several lanes, after the kernel function of some rows at once.
+class SvmOp : public OpKernel {
+ public:
+  SvmOp(const OpRequest& request, const ml::SvmReader& reader)
+      : supports_(reader.supports),
+        rows_(request),
+        vectors_(vectorsOf(request, supports_, rows_.columns)),
+        rowsAtOnce_(vectors_ ? vectors_->rowsAtOnce() : kMaxTileRows),
+        lanes_(std::max(request.lanes, 1)) {
+    reader.requireFeatures(request.node, rows_.columns);
+  }
+
+  size_t scratchBytes() const override { return static_cast<size_t>(lanes_) * laneBytes(); }
+
+  void run(const OpContext& context) const override {
+    constexpr int64_t kOperationsPerTask = 16384;
+    const int64_t operations = static_cast<int64_t>(supports_ + classes()) * (rows_.columns + 8) / 4;
+    const int64_t grain = std::max<int64_t>(kMaxTileRows, kOperationsPerTask / std::max<int64_t>(operations, 1));
+    begin();
+    context.parallelFor(rows_.count, grain, [&](int64_t first, int64_t last, int lane) {
+      std::byte* scratch = context.scratch + static_cast<size_t>(lane) * laneBytes();
+      for (int64_t row = first; row < last; row += rowsAtOnce_)
+        runRows(context, row, std::min(rowsAtOnce_, last - row), scratch);
+    });
+  }
+
+ protected:
+  // Before the rows, in the thread of the run.
+  virtual void begin() const {}
+  // `terms` are those of the support vectors, or the features; `work` holds workCount() doubles.
+  virtual void runRow(const OpContext& context, int64_t row, const float* terms, double* work) const = 0;
+  virtual size_t workCount() const = 0;
+  virtual size_t classes() const { return 1; }
+  int64_t columns() const { return rows_.columns; }
+
+  const size_t supports_;
+
+ private:
+  size_t termFloats() const { return alignUp(supports_ * static_cast<size_t>(rowsAtOnce_), 16); }
+  size_t featureFloats() const {
+    return rows_.dtype == DType::Float32 ? 0 : static_cast<size_t>(rows_.columns * rowsAtOnce_);
+  }
+  size_t laneBytes() const {
+    const size_t floats = termFloats() + alignUp(supports_, 16) + alignUp(featureFloats(), 16);
+    return alignUp(floats * sizeof(float) + workCount() * sizeof(double));
+  }
+
+  void runRows(const OpContext& context, int64_t row, int64_t count, std::byte* scratch) const {
+    float* terms = reinterpret_cast<float*>(scratch);
+    float* own = terms + termFloats();
+    float* buffer = own + alignUp(supports_, 16);
+    double* work = reinterpret_cast<double*>(buffer + alignUp(featureFloats(), 16));
+    const float* x[kMaxTileRows];
+    for (int64_t i = 0; i < count; ++i) x[i] = rows_.at<float>(context.inputs[0], row + i, buffer + i * rows_.columns);
+    if (vectors_) vectors_->apply(x, count, terms, own);
+    for (int64_t i = 0; i < count; ++i) {
+      runRow(context, row + i, vectors_ ? terms + static_cast<size_t>(i) * supports_ : x[i], work);
+      passWork(static_cast<int64_t>(supports_ + classes()) + rows_.columns);
+    }
+  }
+
+  ml::Rows rows_;
+  Ref<const SupportVectors> vectors_;
+  int64_t rowsAtOnce_;
+  int lanes_;
+};
+
+class SvmRegressorOp final : public SvmOp {
  public:
   explicit SvmRegressorOp(const OpRequest& request) : SvmRegressorOp(request, ml::SvmReader(request.node)) {}
 
  private:
   SvmRegressorOp(const OpRequest& request, const ml::SvmReader& reader)
-      : RowOp(request),
-        supports_(reader.supports),
-        vectors_(vectorsOf(request, supports_, rows().columns)),
-        coefficients_(reader.coefficients),
+      : SvmOp(request, reader),
+        coefficients_(reader.coefficients, 1),
         transform_(ml::postTransformOf(request.node)),
         isOneClass_(request.node.attributes.getInt("one_class", 0) != 0),
-        rho_(reader.rho[0]) {
-    reader.requireFeatures(request.node, rows().columns);
-  }
+        rho_(reader.rho[0]) {}
 
-  size_t workCount() const override { return supports_ + 1; }
-  int64_t operations() const override { return static_cast<int64_t>(supports_ + 1) * (rows().columns + 8) / 4; }
+  size_t workCount() const override { return 1; }
 
   // Without support vectors the model is linear, whatever its kernel type.
-  void runRow(const OpContext& context, int64_t row, const float* x, double* work) const override {
-    const float* terms = x;
-    if (vectors_) {
-      float* values = reinterpret_cast<float*>(work);
-      vectors_->apply(x, values, values + supports_);
-      terms = values;
-    }
-    double score = rho_ + static_cast<double>(dot(terms, coefficients_.data(), coefficients_.size()));
+  void runRow(const OpContext& context, int64_t row, const float* terms, double*) const override {
+    float sum = 0;
+    coefficients_.run(&terms, 1, &sum);
+    double score = rho_ + static_cast<double>(sum);
     if (isOneClass_)
       score = score > 0 ? 1 : -1;
     else
@@ -163,9 +228,7 @@ class SvmRegressorOp final : public ml::RowOp {
     context.out<float>()[row] = static_cast<float>(score);
   }
 
-  size_t supports_;
-  Ref<const SupportVectors> vectors_;
-  std::span<const float> coefficients_;
+  ml::RowProduct coefficients_;
   PostTransform transform_;
   bool isOneClass_;
   double rho_;
@@ -208,13 +271,13 @@ void coupleProbabilities(size_t k, const double* pairs, double* q, double* qp, d
   }
 }
 
-class SvmClassifierOp final : public ml::RowOp {
+class SvmClassifierOp final : public SvmOp {
  public:
   explicit SvmClassifierOp(const OpRequest& request) : SvmClassifierOp(request, ml::SvmReader(request.node)) {}
 
  private:
   SvmClassifierOp(const OpRequest& request, const ml::SvmReader& reader)
-      : RowOp(request),
+      : SvmOp(request, reader),
         labels_(reader.labels),
         classes_(reader.classes),
         coefficients_(reader.coefficients),
@@ -225,11 +288,8 @@ class SvmClassifierOp final : public ml::RowOp {
         hasLabels_(isPresent(request, 0)),
         hasScores_(isPresent(request, 1)),
         hasProbabilities_(reader.hasProbabilities),
-        pairs_(reader.pairs),
-        supports_(reader.supports) {
-    reader.requireFeatures(request.node, rows().columns);
+        pairs_(reader.pairs) {
     findClasses(request.node);
-    vectors_ = vectorsOf(request, supports_, rows().columns);
   }
 
   // Where the vectors of each class begin.
@@ -239,29 +299,29 @@ class SvmClassifierOp final : public ml::RowOp {
       begins_.push_back(begins_.back() + static_cast<size_t>(count));
   }
 
+  // Scores of pairs, votes, sums of pairs, and what the probabilities need.
   size_t workCount() const override {
-    return supports_ == 0 ? classes_ : supports_ + pairs_ + classes_ * (2 * classes_ + 4) + 2;
+    return supports_ == 0 ? classes_ : 2 * pairs_ + classes_ * (2 * classes_ + 4) + 2;
   }
-  int64_t operations() const override { return static_cast<int64_t>(supports_ + classes_) * (rows().columns + 8); }
+  size_t classes() const override { return classes_; }
 
-  void runRow(const OpContext& context, int64_t row, const float* x, double* work) const override {
-    if (supports_ > 0) return runVectors(context, row, x, work);
+  void runRow(const OpContext& context, int64_t row, const float* terms, double* work) const override {
+    if (supports_ > 0) return runVectors(context, row, terms, work);
     const std::span<double> scores(work, classes_);
-    for (size_t j = 0; j < classes_; ++j, passWork(2 * rows().columns)) {
+    for (size_t j = 0; j < classes_; ++j, passWork(2 * columns())) {
       scores[j] = rho_[0];
-      const float* weights = coefficients_.data() + j * static_cast<size_t>(rows().columns);
-      for (int64_t k = 0; k < rows().columns; ++k) scores[j] += static_cast<double>(weights[k]) * x[k];
+      const float* weights = coefficients_.data() + j * static_cast<size_t>(columns());
+      for (int64_t k = 0; k < columns(); ++k) scores[j] += static_cast<double>(weights[k]) * terms[k];
     }
     writeLabel(context, row, static_cast<int64_t>(ml::largestOf(scores)));
     writeScores(context, row, scores);
   }
 
-  void runVectors(const OpContext& context, int64_t row, const float* x, double* work) const {
+  void runVectors(const OpContext& context, int64_t row, const float* terms, double* work) const {
     const std::span<double> scores(work, pairs_), votes(work + pairs_, classes_);
-    double* rest = votes.data() + classes_;
-    float* terms = reinterpret_cast<float*>(rest);
-    vectors_->apply(x, terms, terms + supports_);
-    decide(terms, scores, votes);
+    float* sums = reinterpret_cast<float*>(votes.data() + classes_);
+    double* rest = votes.data() + classes_ + pairs_;
+    decide(terms, sums, scores, votes);
     writeLabel(context, row, static_cast<int64_t>(ml::largestOf(votes)));
     if (!hasScores_) return;
     if (hasProbabilities_) return writeScores(context, row, probabilities(scores, rest));
@@ -270,21 +330,23 @@ class SvmClassifierOp final : public ml::RowOp {
     store(context.out<float>(1) + row * 2, {rest, 2});
   }
 
-  // Every pair of classes has a decision function and gives a vote.
-  void decide(const float* terms, std::span<double> scores, std::span<double> votes) const {
+  // Every pair of classes has a decision function and gives a vote. `sums`: of each class's vectors, one for each
+  // other class.
+  void decide(const float* terms, float* sums, std::span<double> scores, std::span<double> votes) const {
+    const size_t others = classes_ - 1;
+    for (size_t i = 0; i < classes_; ++i, passWork(64)) {
+      const auto count = static_cast<int64_t>(begins_[i + 1] - begins_[i]);
+      dot_(terms + begins_[i], coefficients_.data() + begins_[i], static_cast<int64_t>(supports_), count,
+           static_cast<int64_t>(others), sums + i * others);
+    }
     std::fill(votes.begin(), votes.end(), 0.0);
     size_t pair = 0;
+    WorkCounter work;
     for (size_t i = 0; i < classes_; ++i)
-      for (size_t j = i + 1; j < classes_; ++j, ++pair) {
-        scores[pair] = rho_[pair] + sumOf(terms, j - 1, i) + sumOf(terms, i, j);
+      for (size_t j = i + 1; j < classes_; ++j, ++pair, work.pass(8)) {
+        scores[pair] = rho_[pair] + static_cast<double>(sums[i * others + j - 1]) + sums[j * others + i];
         ++votes[scores[pair] > 0 ? i : j];
-        passWork(16 + static_cast<int64_t>(begins_[i + 1] - begins_[i] + begins_[j + 1] - begins_[j]));
       }
-  }
-
-  double sumOf(const float* terms, size_t coefficientRow, size_t ofClass) const {
-    const size_t begin = begins_[ofClass], count = begins_[ofClass + 1] - begin;
-    return static_cast<double>(dot(coefficients_.data() + coefficientRow * supports_ + begin, terms + begin, count));
   }
 
   std::span<double> probabilities(std::span<const double> scores, double* work) const {
@@ -322,9 +384,9 @@ class SvmClassifierOp final : public ml::RowOp {
   std::span<const float> coefficients_, rho_, probA_, probB_;
   PostTransform transform_;
   bool hasLabels_, hasScores_, hasProbabilities_;
-  size_t pairs_, supports_;
+  size_t pairs_;
   std::vector<size_t> begins_;
-  Ref<const SupportVectors> vectors_;
+  decltype(GemmTable::dot) dot_ = gemmTable().dot;
 };
 
 template <class K>
