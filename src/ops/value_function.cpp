@@ -67,14 +67,17 @@ void TextLists::add(std::span<const std::string_view> list) {
 }
 
 Ref<Tensor> TextLists::tensor(const Node& node, const Shape& texts, std::string_view padding) const {
-  const auto part = [&](size_t i) {
-    const size_t list = i / longest_, place = i % longest_;
-    const size_t begin = list == 0 ? 0 : ends_[list - 1];
-    return place < ends_[list] - begin ? parts_[begin + place] : padding;
-  };
-  return stringTensor(
-      paddedShape(node, texts), [&](size_t i) { return part(i).size(); },
-      [&](size_t i, char* to) { std::copy(part(i).begin(), part(i).end(), to); });
+  const Shape shape = paddedShape(node, texts);
+  WorkVector<std::string_view> all;
+  all.reserve(static_cast<size_t>(shape.count()));
+  size_t begin = 0;
+  for (const size_t end : ends_) {
+    all.insert(all.end(), parts_.begin() + static_cast<ptrdiff_t>(begin), parts_.begin() + static_cast<ptrdiff_t>(end));
+    all.insert(all.end(), longest_ - (end - begin), padding);
+    passWork(static_cast<int64_t>(longest_));
+    begin = end;
+  }
+  return stringTensor(shape, all);
 }
 
 Shape TextLists::paddedShape(const Node& node, const Shape& texts) const {

@@ -186,5 +186,21 @@ TEST(Regex, FindsInTimeByTheText) {
   EXPECT_LT(nanosecondsToFindAll(16 * kShort), 64 * nanosecondsToFindAll(kShort));
 }
 
+// A pattern that is one repeated set of characters is searched for in another way than one that has a choice.
+TEST(Regex, RunsOfASetAreThoseOfAChoice) {
+  const std::string letters[] = {"a", "b", "c", "d", "\n", "é", "\xff", "\xc3", " "};
+  std::mt19937 random(7);
+  for (const std::string pattern : {".", "[a-c]", "[a-c]+", "[a-c]*", "[a-c]?", "[a-c]{2}", "[a-c]{2,3}", "[a-c]{3,}",
+                                    "[^a]+", "\\w{0,2}", "é+", "[^é]{2}", "a{0}"}) {
+    const Regex run(pattern), choice(concat("(?:", pattern, "|", pattern, ")"));
+    RegexSearch runs(run), choices(choice);
+    for (int turn = 0; turn < 200; ++turn) {
+      std::string text;
+      for (auto left = random() % 20; left > 0; --left) text += letters[random() % std::size(letters)];
+      EXPECT_EQ(runs.findAll(text), choices.findAll(text)) << pattern << " in '" << text << "'";
+    }
+  }
+}
+
 }  // namespace
 }  // namespace max

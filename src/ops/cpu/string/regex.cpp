@@ -216,6 +216,7 @@ RegexSearch::RegexSearch(const Regex& regex)
 }
 
 WorkVector<std::string_view> RegexSearch::findAll(std::string_view text) {
+  if (regex_.run_) return findRuns(text, *regex_.run_);
   readCharacters(text);
   findEnds();
   WorkVector<std::string_view> found;
@@ -223,6 +224,35 @@ WorkVector<std::string_view> RegexSearch::findAll(std::string_view text) {
     work_.pass(4);
     if (ends_[at] > at) found.push_back(text.substr(offsets_[at], offsets_[ends_[at]] - offsets_[at]));
   }
+  return found;
+}
+
+// Words and characters, as most tokenizers want: each character is looked at once.
+WorkVector<std::string_view> RegexSearch::findRuns(std::string_view text, const Regex::Run& run) {
+  const regex::CharSet& set = regex_.sets_[static_cast<size_t>(run.set)];
+  const int64_t least = std::max(run.least, 1), most = run.most < 0 ? INT64_MAX : run.most;
+  WorkVector<std::string_view> found;
+  std::string_view rest = text;
+  const char* begin = text.data();
+  int64_t count = 0;
+  const auto end = [&] {
+    if (count >= least && count <= most) found.emplace_back(begin, static_cast<size_t>(rest.data() - begin));
+    begin = rest.data();
+    count = 0;
+  };
+  while (!rest.empty()) {
+    work_.pass(8);
+    const auto byte = static_cast<unsigned char>(rest[0]);
+    const Character character = byte < 0x80 ? Character{byte, 1} : firstCharacter(rest);
+    const bool isIn = set.contains(character.code < kRawByte ? character.code : kReplacement);
+    if (!isIn || count == most) end();
+    rest.remove_prefix(isIn ? character.bytes : 0);
+    count += isIn;
+    if (isIn) continue;
+    rest.remove_prefix(character.bytes);
+    begin = rest.data();
+  }
+  end();
   return found;
 }
 
@@ -277,6 +307,10 @@ void RegexSearch::follow(const Reach& reach, size_t at) {
 Regex::Regex(std::string_view pattern) {
   regex::Pattern parsed = regex::parse(pattern);
   RegexCompiler(*this, parsed, pattern).run();
+  const regex::Part& root = parsed.parts[static_cast<size_t>(parsed.root)];
+  const bool repeats = root.kind == regex::Part::Repeat;
+  const regex::Part& child = repeats ? parsed.parts[static_cast<size_t>(root.children[0])] : root;
+  if (child.kind == regex::Part::Set) run_ = {child.set, repeats ? root.least : 1, repeats ? root.most : 1};
   sets_ = std::move(parsed.sets);
   for (regex::CharSet& set : sets_) set.prepare();
 }

@@ -5,6 +5,7 @@
 
 #include <bitset>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -70,8 +71,13 @@ class Regex {
     int set = 0;
     int next = 0, other = 0;  // Jump and Split; the others go on with the next instruction
   };
+  // The whole pattern is a set of characters, repeated at least `least` and at most `most` times; -1 = any number.
+  struct Run {
+    int set, least, most;
+  };
   std::vector<Instruction> program_;
   std::vector<regex::CharSet> sets_;
+  std::optional<Run> run_;
 };
 
 // For many strings: reuses its memory. The expression must stay valid.
@@ -105,6 +111,7 @@ class RegexSearch {
     int place;
     size_t end;
   };
+  WorkVector<std::string_view> findRuns(std::string_view text, const Regex::Run& run);
   void readCharacters(std::string_view text);
   void findEnds();
   void follow(const Reach& reach, size_t at);

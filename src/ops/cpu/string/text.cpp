@@ -34,12 +34,14 @@ std::string changed(std::string_view text, Change change, ChangeAscii changeAsci
   std::string result;
   result.reserve(text.size());
   while (!text.empty()) {
+    if (const auto byte = static_cast<unsigned char>(text[0]); byte < 0x80) {
+      result += static_cast<char>(changeAscii(byte));
+      text.remove_prefix(1);
+      continue;
+    }
     const Character character = firstCharacter(text);
     uint32_t code = character.code;
-    if (code < 0x80)
-      code = changeAscii(code);
-    else if (locale && code < kRawByte)
-      code = static_cast<uint32_t>(change(static_cast<wint_t>(code), locale));
+    if (locale && code < kRawByte) code = static_cast<uint32_t>(change(static_cast<wint_t>(code), locale));
     appendCharacter(result, code);
     text.remove_prefix(character.bytes);
   }

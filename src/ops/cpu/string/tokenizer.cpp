@@ -42,7 +42,7 @@ class Tokenizer final : public Prepared {
     WorkCounter work;
     std::erase_if(tokens, [&](std::string_view token) {
       work.pass(16 + 2 * std::min(least_, static_cast<int64_t>(token.size())));
-      return token.empty() || isShort(token);
+      return token.empty() || (least_ > 1 && isShort(token));
     });
     if (isMarked_) {
       tokens.insert(tokens.begin(), "\x02");
