@@ -36,13 +36,20 @@ class NgramTree final : public Prepared {
     for (const int64_t number : read.integers)
       pool.push_back(integers_.try_emplace(number, next(integers_)).first->second);
     addPool(pool, read.begins);
+    sortPlaces();
+    for (size_t byte = 0; byte < std::size(byteTokens_); ++byte) {
+      const char text = static_cast<char>(static_cast<unsigned char>(byte));
+      byteTokens_[byte] = find(strings_, std::string_view(&text, 1));
+    }
   }
 
   bool takesStrings() const { return !strings_.empty(); }
   int64_t columns() const { return columnCount_; }
   int64_t skips() const { return skips_; }
 
-  int32_t tokenOf(std::string_view text) const { return find(strings_, text); }
+  int32_t tokenOf(std::string_view text) const {
+    return text.size() == 1 ? byteTokens_[static_cast<unsigned char>(text[0])] : find(strings_, text);
+  }
   int32_t tokenOf(int64_t number) const { return find(integers_, number); }
 
   // Adds the n-grams of a row of tokens to its columns.
@@ -52,7 +59,7 @@ class NgramTree final : public Prepared {
     for (int64_t begin = 0; begin < size; ++begin) {
       work.pass(32);
       const int32_t token = row[static_cast<size_t>(begin)];
-      const int32_t place = token == kNothing ? kNothing : find(places_, keyOf(0, token));
+      const int32_t place = token == kNothing ? kNothing : firstPlaces_[static_cast<size_t>(token)];
       if (place == kNothing) continue;
       if (const int64_t column = columnOf_[static_cast<size_t>(place)]; least_ == 1 && column != kNothing)
         columns[column] += 1;
@@ -121,6 +128,33 @@ class NgramTree final : public Prepared {
     columnOf_[static_cast<size_t>(place)] = columns_[ngram];
   }
 
+  // What follows a place: its first tokens are a table, the others few in a row.
+  void sortPlaces() {
+    firstPlaces_.assign(strings_.size() + integers_.size(), kNothing);
+    children_.reserve(places_.size());
+    for (const auto& [key, place] : places_) {
+      const auto token = static_cast<int32_t>(key & UINT32_MAX);
+      if (key >> 32 == 0)
+        firstPlaces_[static_cast<size_t>(token)] = place;
+      else
+        children_.push_back({static_cast<int32_t>(key >> 32), token, place});
+    }
+    std::sort(children_.begin(), children_.end(), [](const Child& a, const Child& b) {
+      return std::pair(a.parent, a.token) < std::pair(b.parent, b.token);
+    });
+    childrenOf_.assign(columnOf_.size() + 1, 0);
+    for (const Child& child : children_) ++childrenOf_[static_cast<size_t>(child.parent) + 1];
+    for (size_t i = 1; i < childrenOf_.size(); ++i) childrenOf_[i] += childrenOf_[i - 1];
+    places_ = {};
+  }
+
+  int32_t childOf(int32_t place, int32_t token) const {
+    const auto begin = children_.begin() + childrenOf_[static_cast<size_t>(place)],
+               end = children_.begin() + childrenOf_[static_cast<size_t>(place) + 1];
+    const auto child = std::lower_bound(begin, end, token, [](const Child& a, int32_t b) { return a.token < b; });
+    return child != end && child->token == token ? child->place : kNothing;
+  }
+
   static uint64_t keyOf(int32_t place, int32_t token) {
     return static_cast<uint64_t>(static_cast<uint32_t>(place)) << 32 | static_cast<uint32_t>(token);
   }
@@ -134,7 +168,7 @@ class NgramTree final : public Prepared {
     for (int64_t n = 2; n <= most_ && at < size; ++n, at += distance) {
       work.pass(32);
       const int32_t token = row[static_cast<size_t>(at)];
-      place = token == kNothing ? kNothing : find(places_, keyOf(place, token));
+      place = token == kNothing ? kNothing : childOf(place, token);
       if (place == kNothing) return;
       const int64_t column = columnOf_[static_cast<size_t>(place)];
       if (n >= least_ && column != kNothing) columns[column] += 1;
@@ -148,7 +182,14 @@ class NgramTree final : public Prepared {
   std::vector<int64_t> columns_;                    // of each n-gram
   NameMap<int32_t> strings_;
   std::unordered_map<int64_t, int32_t, NumberHash> integers_;
-  NumberMap<int32_t> places_;      // place and token -> place
+  NumberMap<int32_t> places_;  // place and token -> place, while it is made
+  struct Child {
+    int32_t parent, token, place;
+  };
+  std::vector<Child> children_;
+  std::vector<int64_t> childrenOf_;  // where those of each place begin
+  std::vector<int32_t> firstPlaces_;
+  int32_t byteTokens_[256];        // of texts of one byte
   std::vector<int64_t> columnOf_;  // of the n-gram that ends at a place
 };
 
