@@ -29,6 +29,13 @@ void requireList(const MaxBuffer& buffer, const char* name) {
     max::invalidArgument("The ", name, " of a map have the type ", buffer.layout(), "; they are a list");
 }
 
+void requireEntries(const MaxBuffer& keys, const MaxBuffer& values) {
+  requireList(keys, "keys");
+  requireList(values, "values");
+  if (keys.count() != values.count())
+    max::invalidArgument("A map has ", keys.count(), " keys and ", values.count(), " values");
+}
+
 template <class Key>
 void requireDifferent(const std::vector<Key>& keys) {
   const std::unordered_set<Key> different(keys.begin(), keys.end());
@@ -72,10 +79,7 @@ Ref<MaxValue> MaxValue::optional(Ref<MaxValue> held) {
 }
 
 Ref<MaxValue> MaxValue::map(Ref<MaxBuffer> keys, Ref<MaxBuffer> values) {
-  requireList(*keys, "keys");
-  requireList(*values, "values");
-  if (keys->count() != values->count())
-    max::invalidArgument("A map has ", keys->count(), " keys and ", values->count(), " values");
+  requireEntries(*keys, *values);
   std::vector<Ref<Tensor>> tensors = {keys->toTensor(), values->toTensor()};
   max::awaitContents(*keys);
   requireKeys(*tensors[0]);
@@ -90,12 +94,29 @@ Ref<MaxValue> MaxValue::map(Ref<MaxBuffer> keys, Ref<MaxBuffer> values) {
 Ref<MaxValue> MaxValue::of(MaxStream& stream, const Tensor& tensor) {
   if (!max::isObject(tensor.dtype())) return max::makeRef<MaxValue>(MaxBuffer::fromTensor(stream, tensor));
   const std::vector<Ref<Tensor>>& parts = max::partsOf(tensor);
-  if (tensor.dtype() == DType::Map && parts.size() == 2)
-    return map(MaxBuffer::fromTensor(stream, *parts[0]), MaxBuffer::fromTensor(stream, *parts[1]));
+  if (tensor.dtype() == DType::Map && parts.size() == 2) return mapOf(stream, tensor, nullptr);
   std::vector<Ref<MaxValue>> elements;
-  for (const Ref<Tensor>& part : parts) elements.push_back(of(stream, *part));
+  elements.reserve(parts.size());
+  for (const Ref<Tensor>& part : parts) {
+    const bool isMap = part->dtype() == DType::Map && max::partsOf(*part).size() == 2;
+    const MaxValue* before = elements.empty() ? nullptr : elements.back().get();
+    elements.push_back(isMap ? mapOf(stream, *part, before) : of(stream, *part));
+  }
   if (tensor.dtype() == DType::Sequence) return sequence(std::move(elements));
   return optional(elements.empty() ? nullptr : std::move(elements[0]));
+}
+
+// The maps that a model makes of rows have the same keys.
+Ref<MaxValue> MaxValue::mapOf(MaxStream& stream, const Tensor& tensor, const MaxValue* before) {
+  const std::vector<Ref<Tensor>>& parts = max::partsOf(tensor);
+  const MaxBuffer* keys = before ? before->keys_.get() : nullptr;
+  const bool isAlike = keys && keys->data() == parts[0]->data() && keys->count() == parts[0]->count();
+  if (!isAlike) return map(MaxBuffer::fromTensor(stream, *parts[0]), MaxBuffer::fromTensor(stream, *parts[1]));
+  auto value = Ref<MaxValue>::adopt(new MaxValue(MAX_VALUE_KIND_MAP, Ref<Tensor>(const_cast<Tensor*>(&tensor))));
+  value->keys_ = before->keys_;
+  value->values_ = MaxBuffer::fromTensor(stream, *parts[1]);
+  requireEntries(*value->keys_, *value->values_);
+  return value;
 }
 
 void MaxValue::addReads(max::AccessScope& access) const {

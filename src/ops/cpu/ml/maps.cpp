@@ -22,18 +22,21 @@ Ref<Tensor> keysOf(const Node& node, const char* integers, const char* strings) 
   return Tensor::copyOf(DType::Int64, Shape{static_cast<int64_t>(numbers.size())}, numbers.data());
 }
 
-// A map for each row, from labels to the row's numbers.
+// A map for each row, from labels to the row's numbers, which are parts of one copy.
 Results zipMap(const Node& node, Arguments inputs) {
   const Tensor& scores = *inputs[0];
   const Ref<Tensor> keys = keysOf(node, "classlabels_int64s", "classlabels_strings");
   const int64_t columns = keys->count();
   require(scores.shape().back() == columns, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": its input of shape ",
           scores.shape(), " needs ", columns, " columns, one per class label");
-  std::vector<Ref<Tensor>> maps;
+  const Ref<Tensor> copy = Tensor::copyOf(DType::Float32, scores.shape(), scores.data());
+  const Shape shape{columns};
   const int64_t rows = scores.count() / columns;
+  std::vector<Ref<Tensor>> maps;
+  maps.reserve(static_cast<size_t>(rows));
   for (int64_t row = 0; row < rows; ++row) {
-    const Ref<Tensor> values = Tensor::copyOf(DType::Float32, Shape{columns}, scores.as<float>() + row * columns);
-    maps.push_back(objectTensor(DType::Map, {keys, values}));
+    auto values = makeRef<Tensor>(DType::Float32, shape, copy->as<float>() + row * columns, copy->storage());
+    maps.push_back(objectTensor(DType::Map, {keys, std::move(values)}));
   }
   return {objectTensor(DType::Sequence, std::move(maps))};
 }
