@@ -55,6 +55,7 @@ class SupportVectors final : public Prepared {
 
   size_t bytes() const override { return vectors_.size() * sizeof(float) + product_.bytes(); }
   int64_t columns() const { return columns_; }
+  bool isLinear() const { return function_ == SvmFunction::Linear; }
   // Products of several rows read the vectors once; distances are found row by row, in a near cache.
   int64_t rowsAtOnce() const { return function_ == SvmFunction::Rbf ? 1 : kMaxTileRows; }
 
@@ -109,8 +110,11 @@ class SupportVectors final : public Prepared {
     constexpr int kMostProducts = 8;
     const int degree = degree_ >= 1 && degree_ <= kMostProducts ? static_cast<int>(degree_) : 0;
     if (static_cast<float>(degree) != degree_) return tile(ElementOp::Pow, out, out, Splat(degree_));
-    std::copy_n(out, count_, work);
-    for (int i = 1; i < degree; ++i) tile(ElementOp::Mul, out, out, work);
+    if (degree == 2) tile(ElementOp::Mul, out, out, out);
+    if (degree <= 2) return;
+    tile(ElementOp::Mul, work, out, out);
+    for (int i = 3; i < degree; ++i) tile(ElementOp::Mul, work, work, out);
+    tile(ElementOp::Mul, out, work, out);
   }
 
   SvmFunction function_;
@@ -164,11 +168,16 @@ class SvmOp : public OpKernel {
  protected:
   // Before the rows, in the thread of the run.
   virtual void begin() const {}
-  // `terms` are those of the support vectors, or the features; `work` holds workCount() doubles.
-  virtual void runRow(const OpContext& context, int64_t row, const float* terms, double* work) const = 0;
+  // `terms` of each row are those of the support vectors, row behind row, or the features; `work` holds workCount()
+  // doubles.
+  virtual void finishRows(const OpContext& context, int64_t row, std::span<const float* const> terms,
+                          double* work) const = 0;
   virtual size_t workCount() const = 0;
   virtual size_t classes() const { return 1; }
   int64_t columns() const { return rows_.columns; }
+  const SupportVectors* vectors() const { return vectors_.get(); }
+  // Terms are the features then.
+  void dropVectors() { vectors_ = nullptr; }
 
   const size_t supports_;
 
@@ -189,11 +198,12 @@ class SvmOp : public OpKernel {
     double* work = reinterpret_cast<double*>(buffer + alignUp(featureFloats(), 16));
     const float* x[kMaxTileRows];
     for (int64_t i = 0; i < count; ++i) x[i] = rows_.at<float>(context.inputs[0], row + i, buffer + i * rows_.columns);
-    if (vectors_) vectors_->apply(x, count, terms, own);
-    for (int64_t i = 0; i < count; ++i) {
-      runRow(context, row + i, vectors_ ? terms + static_cast<size_t>(i) * supports_ : x[i], work);
-      passWork(static_cast<int64_t>(supports_ + classes()) + rows_.columns);
+    if (vectors_) {
+      vectors_->apply(x, count, terms, own);
+      for (int64_t i = 0; i < count; ++i) x[i] = terms + static_cast<size_t>(i) * supports_;
     }
+    finishRows(context, row, {x, static_cast<size_t>(count)}, work);
+    passWork(count * (static_cast<int64_t>(supports_ + classes()) + rows_.columns));
   }
 
   ml::Rows rows_;
@@ -209,26 +219,49 @@ class SvmRegressorOp final : public SvmOp {
  private:
   SvmRegressorOp(const OpRequest& request, const ml::SvmReader& reader)
       : SvmOp(request, reader),
-        coefficients_(reader.coefficients, 1),
+        coefficients_(reader.coefficients),
         transform_(ml::postTransformOf(request.node)),
         isOneClass_(request.node.attributes.getInt("one_class", 0) != 0),
-        rho_(reader.rho[0]) {}
+        rho_(reader.rho[0]) {
+    if (vectors() && vectors()->isLinear()) addUpVectors(ml::floatsOf(request.node, "support_vectors"));
+    if (!vectors()) linear_ = ml::RowProduct(weights_.empty() ? coefficients_ : weights_, 1);
+  }
+
+  // Products with all vectors, added up, are one with their sum.
+  void addUpVectors(std::span<const float> vectors) {
+    const auto features = static_cast<size_t>(columns());
+    WorkVector<double> sums(features, 0.0);
+    WorkCounter work;
+    for (size_t i = 0; i < vectors.size(); ++i, work.pass())
+      sums[i % features] += static_cast<double>(vectors[i]) * coefficients_[i / features];
+    weights_.resize(features);
+    ml::store(weights_.data(), sums);
+    dropVectors();
+  }
 
   size_t workCount() const override { return 1; }
 
   // Without support vectors the model is linear, whatever its kernel type.
-  void runRow(const OpContext& context, int64_t row, const float* terms, double*) const override {
-    float sum = 0;
-    coefficients_.run(&terms, 1, &sum);
-    double score = rho_ + static_cast<double>(sum);
-    if (isOneClass_)
-      score = score > 0 ? 1 : -1;
+  void finishRows(const OpContext& context, int64_t row, std::span<const float* const> terms, double*) const override {
+    float sums[kMaxTileRows];
+    const auto count = static_cast<int64_t>(terms.size()), supports = static_cast<int64_t>(supports_);
+    if (vectors())
+      gemmTable().dot(coefficients_.data(), terms[0], supports, supports, count, sums);
     else
-      ml::transformScores(transform_, {&score, 1});
-    context.out<float>()[row] = static_cast<float>(score);
+      linear_.run(terms.data(), count, sums);
+    for (int64_t i = 0; i < count; ++i) {
+      double score = rho_ + static_cast<double>(sums[i]);
+      if (isOneClass_)
+        score = score > 0 ? 1 : -1;
+      else
+        ml::transformScores(transform_, {&score, 1});
+      context.out<float>()[row + i] = static_cast<float>(score);
+    }
   }
 
-  ml::RowProduct coefficients_;
+  std::span<const float> coefficients_;
+  std::vector<float> weights_;
+  ml::RowProduct linear_;
   PostTransform transform_;
   bool isOneClass_;
   double rho_;
@@ -305,7 +338,12 @@ class SvmClassifierOp final : public SvmOp {
   }
   size_t classes() const override { return classes_; }
 
-  void runRow(const OpContext& context, int64_t row, const float* terms, double* work) const override {
+  void finishRows(const OpContext& context, int64_t row, std::span<const float* const> terms,
+                  double* work) const override {
+    for (size_t i = 0; i < terms.size(); ++i) runRow(context, row + static_cast<int64_t>(i), terms[i], work);
+  }
+
+  void runRow(const OpContext& context, int64_t row, const float* terms, double* work) const {
     if (supports_ > 0) return runVectors(context, row, terms, work);
     const std::span<double> scores(work, classes_);
     for (size_t j = 0; j < classes_; ++j, passWork(2 * columns())) {
