@@ -25,9 +25,13 @@ using ml::TreeNode;
 constexpr int64_t kGroup = 8, kWide = 16;  // walks
 constexpr int64_t kBlock = 128;            // rows processed per tree while it is in cache
 
-// Walks from at[i] with features x[i] until all reach leaves. Without `kIsPlain` there may be NaNs and other
-// comparisons.
-template <class T, bool kIsPlain, int kCount>
+// What walks meet beside "x <= value" and numbers: other comparisons, and NaNs that nodes tell from numbers.
+struct Steps {
+  bool testEqual, tellNan;
+};
+
+// Walks from at[i] with features x[i] until all reach leaves.
+template <class T, Steps kSteps, int kCount>
 void descend(const Forest& forest, const T* const* x, int32_t* at, WorkCounter& work) {
   const TreeNode<T>* nodes = forest.nodes<T>();
   const int32_t firstLeaf = forest.firstLeaf();
@@ -40,24 +44,22 @@ void descend(const Forest& forest, const T* const* x, int32_t* at, WorkCounter& 
       const TreeNode<T>& node = nodes[at[i]];
       const T value = x[i][node.feature & ml::kFeatureMask];
       bool second = value <= node.value;
-      if constexpr (!kIsPlain) {
-        if (node.feature & ml::kTestsEqual) second = value == node.value;
-        second |= (value != value) & ((node.feature & ml::kNanTakesSecond) != 0);
-      }
+      if constexpr (kSteps.testEqual) second &= (value == node.value) | ((node.feature & ml::kTestsEqual) == 0);
+      if constexpr (kSteps.tellNan) second |= (value != value) & ((node.feature & ml::kNanTakesSecond) != 0);
       at[i] = node.next[second];
       first = std::min(first, at[i]);
     }
   }
 }
 
+// Longer steps keep too much in registers for sixteen walks.
+template <class T, Steps kSteps>
+void descendByGroups(const Forest& forest, const T* const* x, int32_t* at, WorkCounter& work) {
+  for (int64_t i = 0; i < kWide; i += kGroup) descend<T, kSteps, kGroup>(forest, x + i, at + i, work);
+}
+
 template <class T>
 using DescendFunction = void (*)(const Forest& forest, const T* const* x, int32_t* at, WorkCounter& work);
-
-// Steps that look for NaNs keep too much in registers for sixteen walks.
-template <class T>
-void descendByGroups(const Forest& forest, const T* const* x, int32_t* at, WorkCounter& work) {
-  for (int64_t i = 0; i < kWide; i += kGroup) descend<T, false, kGroup>(forest, x + i, at + i, work);
-}
 
 template <class T>
 struct Walk {
@@ -204,8 +206,8 @@ class TreeOp final : public OpKernel {
         targets_(forest_->targets()),
         trees_(static_cast<int64_t>(forest_->roots().size())),
         lanes_(std::max(request.lanes, 1)),
-        anyWalk_{descendByGroups<T>, descend<T, false, kGroup>, descend<T, false, 1>},
-        plainWalk_{descend<T, true, kWide>, descend<T, true, kGroup>, descend<T, true, 1>} {
+        anyWalk_(forest_->testsEqual() ? walkWith<Steps{true, true}>() : walkWith<Steps{false, true}>()),
+        numberWalk_(forest_->testsEqual() ? walkWith<Steps{true, false}>() : walkWith<Steps{false, false}>()) {
     require(forest_->features() <= rows_.columns, MAX_STATUS_INVALID_ARGUMENT, request.node.description(),
             ": a tree uses feature ", forest_->features() - 1, ", the input of shape ", request.inputs[0].shape,
             " has ", rows_.columns);
@@ -272,12 +274,18 @@ class TreeOp final : public OpKernel {
 
   // NaNs go another way only where a node says so, and rows that have none are a matter of the features alone.
   const Walk<T>& walkOf(const T* const* x, int64_t count) const {
-    if (forest_->testsEqual()) return anyWalk_;
-    if (!forest_->tellsNan()) return plainWalk_;
+    if (!forest_->tellsNan()) return numberWalk_;
     WorkCounter work;
     for (int64_t i = 0; i < count; ++i, work.pass(forest_->features()))
       if (hasNan(x[i], forest_->features())) return anyWalk_;
-    return plainWalk_;
+    return numberWalk_;
+  }
+
+  template <Steps kSteps>
+  static Walk<T> walkWith() {
+    constexpr bool isPlain = !kSteps.testEqual && !kSteps.tellNan;
+    constexpr auto wide = isPlain ? descend<T, kSteps, kWide> : descendByGroups<T, kSteps>;
+    return {wide, descend<T, kSteps, kGroup>, descend<T, kSteps, 1>};
   }
 
   template <int64_t kCount>
@@ -337,7 +345,7 @@ class TreeOp final : public OpKernel {
   Outcome outcome_;
   int64_t targets_, trees_;
   int lanes_;
-  const Walk<T> anyWalk_, plainWalk_;
+  const Walk<T> anyWalk_, numberWalk_;
   int64_t block_;
   bool isConverted_, splitsTrees_;
 };
