@@ -101,7 +101,8 @@ class NormalizerOp final : public FeatureOp {
     forRows(context, [&](int64_t begin, int64_t end) {
       visitFeatures(dtype_, [&](auto zero) {
         using T = decltype(zero);
-        for (int64_t row = begin; row < end; ++row)
+        WorkCounter work;
+        for (int64_t row = begin; row < end; ++row, work.pass(3 * columns_))
           normalise(context.in<T>(0) + row * columns_, context.out<float>() + row * columns_);
       });
     });
@@ -111,20 +112,44 @@ class NormalizerOp final : public FeatureOp {
   // A row with norm zero does not change.
   template <class T>
   void normalise(const T* x, float* y) const {
-    double norm = static_cast<double>(x[0]);
-    WorkCounter work;
+    double norm = 0;
     if (norm_ == Norm::Max) {
-      for (int64_t k = 1; k < columns_; ++k, work.pass()) norm = std::max(norm, static_cast<double>(x[k]));
+      norm = static_cast<double>(x[0]);
+      inRow([&](int64_t begin, int64_t end) {
+        for (int64_t k = begin; k < end; ++k) norm = std::max(norm, static_cast<double>(x[k]));
+      });
+    } else if (norm_ == Norm::L1) {
+      norm = sumOf(x, [](double value) { return std::fabs(value); });
     } else {
-      norm = 0;
-      for (int64_t k = 0; k < columns_; ++k, work.pass()) {
-        const double value = static_cast<double>(x[k]);
-        norm += norm_ == Norm::L1 ? std::fabs(value) : value * value;
-      }
-      if (norm_ == Norm::L2) norm = std::sqrt(norm);
+      norm = std::sqrt(sumOf(x, [](double value) { return value * value; }));
     }
     if (norm == 0) norm = 1;
-    for (int64_t k = 0; k < columns_; ++k, work.pass()) y[k] = static_cast<float>(static_cast<double>(x[k]) / norm);
+    inRow([&](int64_t begin, int64_t end) {
+      for (int64_t k = begin; k < end; ++k) y[k] = static_cast<float>(static_cast<double>(x[k]) / norm);
+    });
+  }
+
+  // Some sums side by side, since each addition waits for the one before.
+  template <class T, class F>
+  double sumOf(const T* x, F of) const {
+    constexpr int64_t kSums = 8;
+    double sums[kSums] = {};
+    inRow([&](int64_t begin, int64_t end) {
+      int64_t k = begin;
+      for (; k + kSums <= end; k += kSums)
+        for (int64_t i = 0; i < kSums; ++i) sums[i] += of(static_cast<double>(x[k + i]));
+      for (; k < end; ++k) sums[0] += of(static_cast<double>(x[k]));
+    });
+    double sum = 0;
+    for (const double part : sums) sum += part;
+    return sum;
+  }
+
+  // Long rows in parts; who runs over short ones counts their steps.
+  template <class Body>
+  void inRow(Body body) const {
+    if (columns_ > kGrain) return inParts(columns_, 1, body);
+    body(int64_t{0}, columns_);
   }
 
   Norm norm_;

@@ -34,7 +34,27 @@ RowProduct::RowProduct(std::span<const float> matrix, int64_t columns)
 
 void RowProduct::run(const float* const* rows, int64_t count, float* out) const {
   if (panels_) return runTiles(rows, count, out);
-  for (int64_t i = 0; i < count; ++i) table_->dot(rows[i], matrix_, depth_, depth_, columns_, out + i * columns_);
+  runSums(rows, count, out);
+}
+
+// Four sums at once: of columns, or else of rows, where they follow each other in memory.
+void RowProduct::runSums(const float* const* rows, int64_t count, float* out) const {
+  constexpr int64_t kAtOnce = 4;
+  const auto isNext = [&](const float* const& row) { return (&row)[1] == row + depth_; };
+  for (int64_t i = 0; i < count;) {
+    const bool areDense = columns_ < kAtOnce && count - i >= kAtOnce && std::all_of(rows + i, rows + i + 3, isNext);
+    if (!areDense) {
+      table_->dot(rows[i], matrix_, depth_, depth_, columns_, out + i * columns_);
+      ++i;
+      continue;
+    }
+    for (int64_t n = 0; n < columns_; ++n) {
+      float sums[kAtOnce];
+      table_->dot(matrix_ + n * depth_, rows[i], depth_, depth_, kAtOnce, sums);
+      for (int64_t row = 0; row < kAtOnce; ++row) out[(i + row) * columns_ + n] = sums[row];
+    }
+    i += kAtOnce;
+  }
 }
 
 void RowProduct::runTiles(const float* const* rows, int64_t count, float* out) const {

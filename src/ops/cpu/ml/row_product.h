@@ -23,6 +23,7 @@ class RowProduct {
 
  private:
   void runTiles(const float* const* rows, int64_t count, float* out) const;
+  void runSums(const float* const* rows, int64_t count, float* out) const;
 
   const GemmTable* table_ = nullptr;
   const float* matrix_ = nullptr;

@@ -224,7 +224,7 @@ class SvmRegressorOp final : public SvmOp {
         isOneClass_(request.node.attributes.getInt("one_class", 0) != 0),
         rho_(reader.rho[0]) {
     if (vectors() && vectors()->isLinear()) addUpVectors(ml::floatsOf(request.node, "support_vectors"));
-    if (!vectors()) linear_ = ml::RowProduct(weights_.empty() ? coefficients_ : weights_, 1);
+    sum_ = ml::RowProduct(weights_.empty() ? coefficients_ : weights_, 1);
   }
 
   // Products with all vectors, added up, are one with their sum.
@@ -244,11 +244,8 @@ class SvmRegressorOp final : public SvmOp {
   // Without support vectors the model is linear, whatever its kernel type.
   void finishRows(const OpContext& context, int64_t row, std::span<const float* const> terms, double*) const override {
     float sums[kMaxTileRows];
-    const auto count = static_cast<int64_t>(terms.size()), supports = static_cast<int64_t>(supports_);
-    if (vectors())
-      gemmTable().dot(coefficients_.data(), terms[0], supports, supports, count, sums);
-    else
-      linear_.run(terms.data(), count, sums);
+    const auto count = static_cast<int64_t>(terms.size());
+    sum_.run(terms.data(), count, sums);
     for (int64_t i = 0; i < count; ++i) {
       double score = rho_ + static_cast<double>(sums[i]);
       if (isOneClass_)
@@ -261,7 +258,7 @@ class SvmRegressorOp final : public SvmOp {
 
   std::span<const float> coefficients_;
   std::vector<float> weights_;
-  ml::RowProduct linear_;
+  ml::RowProduct sum_;  // of terms, with coefficients or weights
   PostTransform transform_;
   bool isOneClass_;
   double rho_;
