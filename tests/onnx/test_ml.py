@@ -226,6 +226,15 @@ class Operators(unittest.TestCase):
                 self.compare("SVMRegressor", [x], times=(1e-3, 1e-4),
                              **self.svm(kernel, 2, vectors, columns, n_supports=vectors))
 
+    def test_svm_degrees(self):
+        """Small integers are products, others powers."""
+        x = np.abs(self.rows(3, 11))
+        for degree in (0, 1, 2, 3, 8, 9, 2.5):
+            attributes = self.svm("POLY", 2, 5, 11, n_supports=5)
+            attributes["support_vectors"] = np.abs(attributes["support_vectors"]).tolist()
+            attributes["kernel_params"] = [0.1, 0.5, float(degree)]
+            self.compare("SVMRegressor", [x], times=(1e-3, 1e-4), **attributes)
+
     def test_tree_regressor(self):
         modes = ["BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ"]
         for trees, depth, targets in ((1, 3, 1), (5, 4, 2), (13, 6, 3), (2100, 1, 1)):

@@ -108,8 +108,9 @@ class SupportVectors final : public Prepared {
   // Small integer powers are products.
   void power(float* out, float* work) const {
     constexpr int kMostProducts = 8;
-    const int degree = degree_ >= 1 && degree_ <= kMostProducts ? static_cast<int>(degree_) : 0;
-    if (static_cast<float>(degree) != degree_) return tile(ElementOp::Pow, out, out, Splat(degree_));
+    const bool isSmallInteger = degree_ >= 1 && degree_ <= kMostProducts && degree_ == std::floor(degree_);
+    if (!isSmallInteger) return tile(ElementOp::Pow, out, out, Splat(degree_));
+    const int degree = static_cast<int>(degree_);
     if (degree == 2) tile(ElementOp::Mul, out, out, out);
     if (degree <= 2) return;
     tile(ElementOp::Mul, work, out, out);
