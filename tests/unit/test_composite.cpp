@@ -53,6 +53,27 @@ TEST(Composite, WeightsOfQuantisedLayersStayBytes) {
   }
 }
 
+// Only its elements are read, whatever lies between its axes.
+TEST(Composite, DiagonalsAreSlices) {
+  for (const auto& [equation, shape] : {std::pair("bii->bi", "float32[5, 4]"), std::pair("iji->ij", "float32[4, 5]"),
+                                        std::pair("iji->j", "float32[5]")}) {
+    const Ref<Graph> graph = makeRef<Graph>("g");
+    const bool isLast = equation[0] == 'b';
+    Value* x =
+        graph->addInput("x", TensorType::of(DType::Float32, isLast ? SymbolicShape{5, 4, 4} : SymbolicShape{4, 5, 4}));
+    const std::string names[] = {"y"};
+    const Values made =
+        addOperator(*graph, "", "Einsum", {x}, attributesOf({{"equation", std::string(equation)}}), names);
+    EXPECT_EQ(concat(made[0]->type), shape);
+    size_t slices = 0;
+    for (const Node* node : graph->nodes()) {
+      slices += node->op() == "Slice";
+      EXPECT_NE(node->op(), "Where") << equation;
+    }
+    EXPECT_EQ(slices, 1u) << equation;
+  }
+}
+
 void expectFailure(Graph& graph, std::string_view op, Values inputs, Attributes attributes, const std::string& text) {
   const size_t nodes = graph.nodes().size();
   const std::string names[] = {""};

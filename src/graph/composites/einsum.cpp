@@ -71,17 +71,30 @@ Labels labelsOf(Expansion& e, std::string_view term, int64_t ellipsis) {
   return labels;
 }
 
-// The diagonal along axes `first` and `second`.
-Value* diagonal(Expansion& e, Value* value, int64_t first, int64_t second) {
-  const int rank = e.rank(value);
-  const auto along = [&](int64_t axis) {
-    std::vector<int64_t> others;
-    for (int k = 0; k < rank; ++k)
-      if (k != axis) others.push_back(k);
-    return e.unsqueeze(e.range(e.dim(value, static_cast<int>(axis))), others);
-  };
-  Value* same = e.op("Equal", {along(first), along(second)});
-  return e.reduce("ReduceSum", e.where(same, value, e.like(value, 0)), {second});
+std::vector<Extent> sizesOf(Expansion& e, Value* value, size_t first, size_t count) {
+  std::vector<Extent> sizes;
+  for (size_t i = first; i < first + count; ++i) sizes.push_back(e.dim(value, static_cast<int>(i)));
+  return sizes;
+}
+
+// The diagonal along axes `first` and `second`: of n x n elements in one axis, each (n + 1)th.
+Value* diagonal(Expansion& e, Value* value, size_t first, size_t second) {
+  const auto rank = static_cast<size_t>(e.rank(value));
+  std::vector<int64_t> perm;
+  for (size_t i = 0; i < rank; ++i) {
+    if (i != second) perm.push_back(static_cast<int64_t>(i));
+    if (i == first) perm.push_back(static_cast<int64_t>(second));
+  }
+  value = e.transpose(value, perm);
+  const Extent size = e.dim(value, static_cast<int>(first));
+  std::vector<Extent> shape = sizesOf(e, value, 0, rank);
+  shape.erase(shape.begin() + static_cast<int64_t>(first));
+  const std::vector<Extent> result = shape;
+  shape[first] = e.times(size, size);
+  const auto axis = static_cast<int64_t>(first);
+  Value* sliced = e.op(
+      "Slice", {e.reshape(value, shape), e.ints({0}), e.ints({INT64_MAX}), e.ints({axis}), e.list({e.plus(size, 1)})});
+  return e.reshape(sliced, result);
 }
 
 Term termOf(Expansion& e, size_t i, const std::string& text) {
@@ -95,7 +108,7 @@ Term termOf(Expansion& e, size_t i, const std::string& text) {
   for (size_t k = 0; k < term.labels.size(); ++k)
     for (size_t other = term.labels.size() - 1; other > k; --other)
       if (term.labels[k] == term.labels[other]) {
-        term.value = diagonal(e, term.value, static_cast<int64_t>(k), static_cast<int64_t>(other));
+        term.value = diagonal(e, term.value, k, other);
         term.labels.erase(term.labels.begin() + static_cast<int64_t>(other));
       }
   return term;
@@ -184,12 +197,6 @@ Extent product(Expansion& e, Value* value, size_t first, size_t count) {
   for (size_t i = 0; i < count; ++i)
     size = i ? e.times(size, e.dim(value, static_cast<int>(first + i))) : e.dim(value, static_cast<int>(first));
   return size;
-}
-
-std::vector<Extent> sizesOf(Expansion& e, Value* value, size_t first, size_t count) {
-  std::vector<Extent> sizes;
-  for (size_t i = first; i < first + count; ++i) sizes.push_back(e.dim(value, static_cast<int>(i)));
-  return sizes;
 }
 
 // [batch.., first group.., second group..] as [batch.., rows, columns].
