@@ -78,6 +78,22 @@ TEST(TensorCopy, CopiesLargeBlocksAndRuns) {
   EXPECT_EQ(std::memcmp(same->data(), data->data(), data->bytes()), 0);
 }
 
+TEST(TensorCopy, RepeatsRuns) {
+  for (const int64_t bytes : {1, 4, 7, 12, 16, 24, 200, 9000})
+    for (const int64_t count : {1, 2, 50, 1111}) {
+      std::vector<unsigned char> source(static_cast<size_t>(3 * bytes)),
+          target(source.size() * static_cast<size_t>(count));
+      for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i * 31 + i / 256);
+      const TensorCopy copy(1, {3, count, bytes}, {bytes, 0, 1}, {count * bytes, bytes, 1});
+      copy.run(reinterpret_cast<std::byte*>(source.data()), reinterpret_cast<std::byte*>(target.data()), 2);
+      for (int64_t i = 0; i < 3 * count; ++i)
+        ASSERT_EQ(std::memcmp(&target[static_cast<size_t>(i * bytes)], &source[static_cast<size_t>(i / count * bytes)],
+                              static_cast<size_t>(bytes)),
+                  0)
+            << i << " of " << count << " with " << bytes;
+    }
+}
+
 TEST(Movement, PositionsMayBeKnownOnlyWhenRunning) {
   const std::vector<Ref<Tensor>> slice{counting({5}), ints({4}), ints({0}), ints({0}), ints({-2})};
   const std::vector<Ref<Tensor>> pad{counting({3}), ints({2, 1})};

@@ -44,7 +44,11 @@ void copyElements(const std::byte* source, std::byte* target, int64_t count, int
   T value;
   if (sourceStep == 0) {
     std::memcpy(&value, source, sizeof(T));
-    for (int64_t i = 0; i < count; ++i) std::memcpy(target + i * targetStep, &value, sizeof(T));
+    if (targetStep == sizeof(T)) {
+      for (int64_t i = 0; i < count; ++i) std::memcpy(target + i * static_cast<int64_t>(sizeof(T)), &value, sizeof(T));
+    } else {
+      for (int64_t i = 0; i < count; ++i) std::memcpy(target + i * targetStep, &value, sizeof(T));
+    }
     return;
   }
   for (int64_t i = 0; i < count; ++i) {
@@ -70,8 +74,22 @@ void copyRunsOf(const std::byte* source, std::byte* target, int64_t count, int64
   for (int64_t i = 0; i < count; ++i) std::memcpy(target + i * targetStep, source + i * sourceStep, kBytes);
 }
 
+// One run after the other: what is there already is copied as a whole, while it is in the first cache.
+void repeatRun(const std::byte* source, std::byte* target, int64_t count, int64_t bytes) {
+  constexpr int64_t kMostBytes = 8192;
+  copyRun(source, target, bytes);
+  for (int64_t done = bytes, all = count * bytes; done < all;) {
+    const int64_t part = std::min({done, all - done, std::max(kMostBytes / bytes * bytes, bytes)});
+    copyRun(target, target + done, part);
+    done += part;
+  }
+}
+
 void copyRuns(const std::byte* source, std::byte* target, int64_t count, int64_t sourceStep, int64_t targetStep,
               int64_t bytes) {
+  constexpr int64_t kManyBytes = 2048;  // a few short runs are copied sooner one by one
+  if (sourceStep == 0 && targetStep == bytes && count * bytes >= kManyBytes)
+    return repeatRun(source, target, count, bytes);
   switch (bytes) {
     case 32:
       return copyRunsOf<32>(source, target, count, sourceStep, targetStep);
