@@ -47,49 +47,82 @@ int chooseSplit(const Shape& dims, int64_t limit) {
   return split;
 }
 
-// Repeats an element in whole pieces of kGatherSlack bytes, which a short row costs no loop of its own. What is past
-// the row belongs to the next one, which is written later, or to the slack.
+// Repeats elements in whole pieces of kGatherSlack bytes, which a short row costs no loop of its own. What is past the
+// row belongs to the next one, which is written later, or to the slack.
 template <class T>
-void splatRow(T value, int64_t count, T* to) {
+void splatRows(const std::byte* from, int64_t step, int64_t rows, int64_t count, std::byte* target) {
   constexpr int64_t kPiece = kGatherSlack / static_cast<int64_t>(sizeof(T));
-  for (int64_t i = 0; i < count; i += kPiece)
-    for (int64_t k = 0; k < kPiece; ++k) to[i + k] = value;
+  T* to = reinterpret_cast<T*>(target);
+  for (int64_t r = 0; r < rows; ++r, from += step, to += count) {
+    const T value = *reinterpret_cast<const T*>(from);
+    for (int64_t i = 0; i < count; i += kPiece)
+      for (int64_t k = 0; k < kPiece; ++k) to[i + k] = value;
+  }
 }
 
-template <class T>
-T* gatherRow(const T* from, int64_t stride, int64_t count, T* to) {
-  if (stride == 1)
-    for (int64_t i = 0; i < count; ++i) to[i] = from[i];
-  else
-    splatRow(from[0], count, to);
-  return to + count;
+using SplatRows = void (*)(const std::byte* from, int64_t step, int64_t rows, int64_t count, std::byte* to);
+
+SplatRows splatRowsOf(size_t elementSize) {
+  switch (elementSize) {
+    case 1:
+      return splatRows<uint8_t>;
+    case 2:
+      return splatRows<uint16_t>;
+    case 4:
+      return splatRows<uint32_t>;
+    default:
+      return splatRows<uint64_t>;
+  }
 }
 
-template <class T>
-void gatherTyped(const BlockLayout& layout, const Shape& strides, int64_t count, const T* from, T* to) {
-  const int split = layout.split, last = layout.dims.rank() - 1;
-  if (split == last) {
-    gatherRow(from, strides[last], count, to);
+// Short rows are common and cheaper than a call of memcpy; the last piece overlaps the one before it.
+void copyRow(const std::byte* from, int64_t bytes, std::byte* to) {
+  constexpr int64_t kPieceBytes = 16, kShortRow = 512;
+  if (bytes < kPieceBytes || bytes > kShortRow) {
+    std::memcpy(to, from, static_cast<size_t>(bytes));
     return;
   }
-  Shape index = Shape::filled(layout.dims.rank(), 0);
-  const auto extent = [&](int i) { return i == split ? count : layout.dims[i]; };
-  const int64_t row = layout.dims[last], stride = strides[last];
-  const int middle = last - 1;  // walked in the inner loop
-  while (true) {
-    const T* source = from;
-    for (int64_t i = 0, n = extent(middle); i < n; ++i, source += strides[middle])
-      to = gatherRow(source, stride, row, to);
-    int i = middle - 1;
-    for (; i >= split; --i) {
-      from += strides[i];
-      if (++index[i] < extent(i)) break;
-      from -= strides[i] * index[i];
-      index[i] = 0;
-    }
-    if (i < split) return;
-  }
+  for (int64_t i = 0; i < bytes - kPieceBytes; i += kPieceBytes) std::memcpy(to + i, from + i, kPieceBytes);
+  std::memcpy(to + bytes - kPieceBytes, from + bytes - kPieceBytes, kPieceBytes);
 }
+
+// Repeats the row that ends at `end`.
+std::byte* repeatRow(std::byte* row, std::byte* end, int64_t count) {
+  const int64_t size = end - row, all = size * count;
+  for (int64_t done = size; done < all;) {
+    const int64_t part = std::min(done, all - done);
+    copyRow(row, part, row + done);
+    done += part;
+  }
+  return row + all;
+}
+
+// Walks one input's part of a block.
+struct Gather {
+  const BlockLayout& layout;
+  const Shape& strides;
+  size_t elementSize;
+
+  // `count` indices of dimension i, and all of the later ones; returns the end of the copy.
+  std::byte* copy(int i, int64_t count, const std::byte* from, std::byte* to) const {
+    const int last = layout.dims.rank() - 1;
+    if (i == last) return copyRows(1, 0, count, from, to);
+    if (strides[i] == 0) return repeatRow(to, copy(i + 1, layout.dims[i + 1], from, to), count);
+    const int64_t step = strides[i] * static_cast<int64_t>(elementSize);
+    if (i + 1 == last) return copyRows(count, step, layout.dims[last], from, to);
+    for (int64_t k = 0; k < count; ++k, from += step) to = copy(i + 1, layout.dims[i + 1], from, to);
+    return to;
+  }
+
+  std::byte* copyRows(int64_t rows, int64_t step, int64_t count, const std::byte* from, std::byte* to) const {
+    const int64_t bytes = count * static_cast<int64_t>(elementSize);
+    if (strides.back() == 1)
+      for (int64_t r = 0; r < rows; ++r) copyRow(from + r * step, bytes, to + r * bytes);
+    else
+      splatRowsOf(elementSize)(from, step, rows, count, to);
+    return to + rows * bytes;
+  }
+};
 
 }  // namespace
 
@@ -138,14 +171,7 @@ BlockLayout planBlocks(BroadcastDims operands, int64_t limit, int64_t flatLimit)
 
 void gatherBlock(const BlockLayout& layout, size_t input, int64_t count, const std::byte* from, std::byte* to,
                  size_t elementSize) {
-  const Shape& strides = layout.strides[input];
-  const auto typed = [&]<class T>(T*) {
-    gatherTyped(layout, strides, count, reinterpret_cast<const T*>(from), reinterpret_cast<T*>(to));
-  };
-  if (elementSize == 1) return typed(static_cast<uint8_t*>(nullptr));
-  if (elementSize == 2) return typed(static_cast<uint16_t*>(nullptr));
-  if (elementSize == 4) return typed(static_cast<uint32_t*>(nullptr));
-  typed(static_cast<uint64_t*>(nullptr));
+  Gather{layout, layout.strides[input], elementSize}.copy(layout.split, count, from, to);
 }
 
 }  // namespace max

@@ -89,7 +89,8 @@ struct ElementwiseOp::Cursor {
   int64_t chunk = 0;
   Shape index;
   int64_t offset[kMaxElementwiseInputs];      // of each input, in elements
-  int64_t lastOffset[kMaxElementwiseInputs];  // of the last repeated value
+  int64_t lastOffset[kMaxElementwiseInputs];  // of what was copied last
+  int64_t lastExtent = 0;                     // of the block before
 
   Cursor(const BlockLayout& blocks, int64_t block) : layout(blocks) {
     chunk = block % layout.chunks;
@@ -296,6 +297,7 @@ void ElementwiseOp::place(const OpContext& context, std::byte* scratch, const st
 
 void ElementwiseOp::bindInputs(const OpContext& context, Cursor& cursor, std::byte* scratch,
                                const std::byte** places) const {
+  const int64_t extent = cursor.extent();
   for (size_t k = 0; k < inputs_.size(); ++k) {
     const Input& input = inputs_[k];
     const std::byte* data = context.in<std::byte>(static_cast<size_t>(input.index)) +
@@ -303,12 +305,16 @@ void ElementwiseOp::bindInputs(const OpContext& context, Cursor& cursor, std::by
     if (input.access == Access::Direct) {
       places[input.index] = data;
     } else if (input.access == Access::Gathered) {
-      gatherBlock(layout_, k, cursor.extent(), data, scratch + input.scratch, input.elementSize);
+      // Blocks of one row may all read the same.
+      if (cursor.lastOffset[k] == cursor.offset[k] && cursor.lastExtent >= extent) continue;
+      gatherBlock(layout_, k, extent, data, scratch + input.scratch, input.elementSize);
+      cursor.lastOffset[k] = cursor.offset[k];
     } else if (input.access == Access::Repeated && cursor.lastOffset[k] != cursor.offset[k]) {
       splatElement(scratch + input.scratch, data, input.elementSize);
       cursor.lastOffset[k] = cursor.offset[k];
     }
   }
+  cursor.lastExtent = extent;
 }
 
 bool ElementwiseOp::streams(const OpContext& context) const {
