@@ -165,6 +165,28 @@ TEST(Elementwise, LargeTensorsOnManyLanes) {
   }
 }
 
+// Blocks gather rows, repeat what they gathered, and find it where the block before left it.
+TEST(Elementwise, BothOperandsBroadcast) {
+  Random random(5);
+  LooseNode add("Add");
+  for (const auto& [a, b, output] :
+       std::vector<std::tuple<Shape, Shape, Shape>>{{{6, 1, 50}, {1, 60, 50}, {6, 60, 50}},
+                                                    {{9, 50}, {1, 50}, {9, 50}},
+                                                    {{7, 150, 1}, {7, 1, 3}, {7, 150, 3}},
+                                                    {{5, 45, 1}, {5, 1, 40}, {5, 45, 40}},
+                                                    {{3, 1, 8, 1, 60}, {1, 6, 1, 9, 60}, {3, 6, 8, 9, 60}},
+                                                    {{2, 1, 3, 1, 5}, {1, 70, 1, 9, 1}, {2, 70, 3, 9, 5}}})
+    for (const DType dtype : {DType::Float32, DType::Int64, DType::UInt8, DType::Int16}) {
+      const std::vector<Ref<Tensor>> inputs = {randomTensor(random, dtype, a, 0, 100),
+                                               randomTensor(random, dtype, b, 0, 100)};
+      const auto expected = runOp(add.node(), inputs, {{dtype, output}}, "reference");
+      for (const int lanes : {1, 3}) {
+        const auto actual = runOp(add.node(), inputs, {{dtype, output}}, "elementwise", lanes);
+        expectClose(*actual.outputs[0], *expected.outputs[0], 0, concat(dtype, " ", a, " and ", b));
+      }
+    }
+}
+
 // So large that results are stored past the caches.
 TEST(Elementwise, StreamedResults) {
   const auto ramp = [](const Shape& shape, int period) {
@@ -274,10 +296,19 @@ TEST(Elementwise, FloatsBecomeIntegersOfAllSizes) {
   };
   LooseNode to32("Cast", with({{"to", onnxFromDType(DType::Int32)}}));
   LooseNode to64("Cast", with({{"to", onnxFromDType(DType::Int64)}}));
+  LooseNode toUnsigned("Cast", with({{"to", onnxFromDType(DType::UInt8)}}));
+  LooseNode toSigned("Cast", with({{"to", onnxFromDType(DType::Int8)}}));
+  LooseNode toShort("Cast", with({{"to", onnxFromDType(DType::Int16)}}));
   forEachTarget([&] {
+    const auto unsignedBytes = runOp(toUnsigned.node(), {input}, {{DType::UInt8, shape}}, "elementwise").outputs[0];
+    const auto signedBytes = runOp(toSigned.node(), {input}, {{DType::Int8, shape}}, "elementwise").outputs[0];
+    const auto shorts = runOp(toShort.node(), {input}, {{DType::Int16, shape}}, "elementwise").outputs[0];
     const auto words = runOp(to32.node(), {input}, {{DType::Int32, shape}}, "elementwise").outputs[0];
     const auto longs = runOp(to64.node(), {input}, {{DType::Int64, shape}}, "elementwise").outputs[0];
     for (size_t i = 0; i < x.size(); ++i) {
+      EXPECT_EQ(unsignedBytes->as<uint8_t>()[i], static_cast<uint8_t>(saturated(x[i], 0, 255))) << x[i];
+      EXPECT_EQ(signedBytes->as<int8_t>()[i], static_cast<int8_t>(saturated(x[i], -128, 127))) << x[i];
+      EXPECT_EQ(shorts->as<int16_t>()[i], static_cast<int16_t>(saturated(x[i], -32768, 32767))) << x[i];
       EXPECT_EQ(words->as<int32_t>()[i], static_cast<int32_t>(saturated(x[i], -0x1p31, 0x1p31 - 1))) << x[i];
       const double exact = saturated(x[i], -0x1p63, 0x1p63);
       EXPECT_EQ(longs->as<int64_t>()[i], exact < 0x1p63 ? static_cast<int64_t>(exact) : INT64_MAX) << x[i];

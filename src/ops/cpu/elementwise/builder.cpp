@@ -75,10 +75,12 @@ std::optional<float> ElementwiseBuilder::constantNumber(Id value) const {
   return number;
 }
 
-// Constants are converted here, once.
+// Constants are converted here, once. Numbers of 16 bits become other ones by way of float32, as vectors do.
 Id ElementwiseBuilder::materialise(Id value, DType stored) {
+  if (at(value).stored == stored) return value;
+  const bool isDirect = stored == DType::Float32 || at(value).stored == DType::Float32;
+  if (!isDirect && (isHalf(stored) || isHalf(at(value).stored))) value = materialise(value, DType::Float32);
   const Value source = at(value);
-  if (source.stored == stored) return value;
   if (stored == DType::Float32 && source.widened >= 0) return static_cast<Id>(source.widened);
   const TileFunction convert = castFunction(source.stored, stored);
   Id result;

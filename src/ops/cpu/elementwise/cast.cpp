@@ -7,10 +7,11 @@
 #include "ops/cpu/elementwise/cast.h"
 
 #include <concepts>
-#include <cstring>
 #include <limits>
+#include <type_traits>
 
 #include "base/half.h"
+#include "ops/cpu/elementwise/pieces.h"
 
 namespace max {
 
@@ -35,14 +36,21 @@ float loadValue(Half x) { return floatFromHalf(x.bits); }
 float loadValue(Brain x) { return floatFromBFloat16(x.bits); }
 uint8_t loadValue(Truth x) { return x.value != 0; }
 
-// Both limits as values of F that convert to T and back without leaving it.
 template <class T, class F>
 T saturate(F x) {
-  constexpr F kLow = static_cast<F>(std::numeric_limits<T>::min());
-  constexpr T kHalf = std::numeric_limits<T>::max() / 2 + 1;
-  constexpr F kEnd = static_cast<F>(kHalf) * 2;  // the first value that does not fit
-  if (!(x > kLow)) return x != x ? T{0} : std::numeric_limits<T>::min();
-  return x < kEnd ? static_cast<T>(x) : std::numeric_limits<T>::max();
+  constexpr T kLeast = std::numeric_limits<T>::min(), kMost = std::numeric_limits<T>::max();
+  constexpr F kLow = static_cast<F>(kLeast);
+  if constexpr (std::numeric_limits<T>::digits <= std::numeric_limits<F>::digits) {
+    // F has both limits: no jumps, so that loops are those of vectors.
+    const F least = x > kLow ? x : kLow, number = least < static_cast<F>(kMost) ? least : static_cast<F>(kMost);
+    using Wide = std::conditional_t<(sizeof(T) < sizeof(int)), int, T>;
+    return static_cast<T>(static_cast<Wide>(kLow == 0 || x == x ? number : F{0}));
+  } else {
+    // Limits as values of F that convert to T and back without leaving it.
+    constexpr F kEnd = static_cast<F>(kMost / 2 + 1) * 2;  // the first value that does not fit
+    if (!(x > kLow)) return x != x ? T{0} : kLeast;
+    return x < kEnd ? static_cast<T>(x) : kMost;
+  }
 }
 
 template <class To, class From>
@@ -60,17 +68,20 @@ To convertValue(From x) {
   }
 }
 
+// Operands are copied, since stores of bytes may be to anything that has an address.
 template <class From, class To>
-void convert(const TileOperands& tile) {
+void convert(const TileOperands& operands) {
+  constexpr int64_t kNarrowPiece = 16;  // vectors of the widest numbers become one of bytes
+  const TileOperands tile = operands;
   const From* from = static_cast<const From*>(tile.src[0]);
   To* to = static_cast<To*>(tile.dst);
-  if (tile.step[0] == 1) {
+  int64_t i = 0;
+  for (; tile.step[0] == 1 && i + kNarrowPiece <= tile.count; i += kNarrowPiece) {
 #pragma GCC ivdep
-    for (int64_t i = 0; i < tile.count; ++i) to[i] = convertValue<To>(loadValue(from[i]));
-  } else {
-    const To value = convertValue<To>(loadValue(from[0]));
-    for (int64_t i = 0; i < tile.count; ++i) to[i] = value;
+#pragma GCC unroll 1
+    for (int64_t k = i; k < i + kNarrowPiece; ++k) to[k] = convertValue<To>(loadValue(from[k]));
   }
+  for (; i < tile.count; i = nextOne(i)) to[i] = convertValue<To>(loadValue(from[i * tile.step[0]]));
 }
 
 // clang-format off
@@ -101,6 +112,8 @@ TileFunction findVectorised(DType from, DType to) {
   if (from != DType::Float32) return nullptr;
   if (to == DType::Int32) return table.int32FromFloat;
   if (to == DType::Int64) return table.int64FromFloat;
+  if (to == DType::UInt8) return table.uint8FromFloat;
+  if (to == DType::Int8) return table.int8FromFloat;
   return to == DType::Float16 ? table.halfFromFloat : to == DType::BFloat16 ? table.bfloat16FromFloat : nullptr;
 }
 

@@ -14,6 +14,8 @@ struct CastTable {
   TileFunction floatFromBool;
   TileFunction int32FromFloat;
   TileFunction int64FromFloat;
+  TileFunction uint8FromFloat;
+  TileFunction int8FromFloat;
 };
 
 const CastTable& castTable();  // of the CPU target of now

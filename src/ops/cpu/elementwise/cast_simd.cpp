@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions between float32 and the 16-bit floating-point types, for CPU targets with instructions for them, of
 // conditions to float32, and of float32 to integers.
+#include <type_traits>
+
 #include "ops/cpu/elementwise/cast.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -96,13 +98,16 @@ void floatFromBool(const TileOperands& tile) {
 // NaN is 0; what is out of range becomes the nearest limit.
 template <class T>
 void integersFromFloat(const TileOperands& tile) {
-  const hn::ScalableTag<T> di;
+  constexpr bool kNarrow = sizeof(T) < sizeof(float);
+  const std::conditional_t<kNarrow, hn::Rebind<T, F>, hn::ScalableTag<T>> di;
   const hn::Rebind<float, decltype(di)> d;
   using Floats = hn::Vec<decltype(d)>;
   const auto convert = [di](Floats x) HWY_ATTR {
     const auto number = hn::IfThenElseZero(hn::Eq(x, x), x);
     if constexpr (sizeof(T) == 8)
       return hn::ConvertTo(di, hn::PromoteTo(hn::RebindToFloat<decltype(di)>(), number));
+    else if constexpr (kNarrow)
+      return hn::DemoteTo(di, hn::ConvertTo(hn::RebindToSigned<F>(), number));
     else
       return hn::ConvertTo(di, number);
   };
@@ -126,11 +131,14 @@ constexpr TileFunction kLongsFromFloat = integersFromFloat<int64_t>;
 constexpr TileFunction kLongsFromFloat = nullptr;
 #endif
 
-#define MAX_CAST_TABLE \
-  { widen<true>, widen<false>, narrow<true>, narrow<false>, floatFromBool, integersFromFloat<int32_t>, kLongsFromFloat }
+#define MAX_CAST_TABLE                                                                                 \
+  {                                                                                                    \
+    widen<true>, widen<false>, narrow<true>, narrow<false>, floatFromBool, integersFromFloat<int32_t>, \
+        kLongsFromFloat, integersFromFloat<uint8_t>, integersFromFloat<int8_t>                         \
+  }
 #else
 #define MAX_CAST_TABLE \
-  { nullptr, nullptr, nullptr, nullptr, nullptr, nullptr, nullptr }
+  {}
 #endif
 
 }  // namespace

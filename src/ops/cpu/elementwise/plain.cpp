@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Elementwise instructions as plain loops: integers, bool and float64, and remainders of float32.
+#include <bit>
 #include <cmath>
 #include <concepts>
 #include <cstring>
 #include <limits>
 #include <type_traits>
 
-#include "ops/cpu/elementwise/ops.h"
+#include "ops/cpu/elementwise/pieces.h"
 
 namespace max {
 
@@ -138,53 +139,55 @@ T clip(T x, T low, T high) {
   return smaller(larger(x, low), high);
 }
 
-// The loops. ivdep: a destination that overlaps a source is that source.
+// The loops. ivdep: a destination that overlaps a source is that source. Operands are copied, since stores of bytes may
+// be to anything that has an address.
 template <class A, class R, class F>
-void loop(const TileOperands& t, const F& f) {
+void loop(const TileOperands& operands, const F& f) {
+  const TileOperands t = operands;
   const A* a = static_cast<const A*>(t.src[0]);
   R* r = static_cast<R*>(t.dst);
-  if (t.step[0] == 1) {
+  int64_t i = 0;
+  for (; i + kPiece<A> <= t.count; i += kPiece<A>) {
+    const A* x = a + i * t.step[0];
+    R* z = r + i;
 #pragma GCC ivdep
-    for (int64_t i = 0; i < t.count; ++i) r[i] = f(a[i]);
-  } else {
-    const R value = f(a[0]);
-    for (int64_t i = 0; i < t.count; ++i) r[i] = value;
+#pragma GCC unroll 1
+    for (int64_t k = 0; k < kPiece<A>; ++k) z[k] = f(x[k]);
   }
+  for (; i < t.count; i = nextOne(i)) r[i] = f(a[i * t.step[0]]);
 }
 
 template <class A, class R, class F>
-void loop2(const TileOperands& t, const F& f) {
+void loop2(const TileOperands& operands, const F& f) {
+  const TileOperands t = operands;
   const A *a = static_cast<const A*>(t.src[0]), *b = static_cast<const A*>(t.src[1]);
   R* r = static_cast<R*>(t.dst);
-  if (t.step[0] == 1 && t.step[1] == 1) {
+  int64_t i = 0;
+  for (; i + kPiece<A> <= t.count; i += kPiece<A>) {
+    const A *x = a + i * t.step[0], *y = b + i * t.step[1];
+    R* z = r + i;
 #pragma GCC ivdep
-    for (int64_t i = 0; i < t.count; ++i) r[i] = f(a[i], b[i]);
-  } else if (t.step[0] == 1) {
-    const A value = b[0];
-#pragma GCC ivdep
-    for (int64_t i = 0; i < t.count; ++i) r[i] = f(a[i], value);
-  } else {
-    const A value = a[0];
-    const int64_t step = t.step[1];
-#pragma GCC ivdep
-    for (int64_t i = 0; i < t.count; ++i) r[i] = f(value, b[i * step]);
+#pragma GCC unroll 1
+    for (int64_t k = 0; k < kPiece<A>; ++k) z[k] = f(x[k], y[k]);
   }
+  for (; i < t.count; i = nextOne(i)) r[i] = f(a[i * t.step[0]], b[i * t.step[1]]);
 }
 
 template <class A, class F>
-void loop3(const TileOperands& t, const F& f) {
+void loop3(const TileOperands& operands, const F& f) {
+  const TileOperands t = operands;
   const A *a = static_cast<const A*>(t.src[0]), *b = static_cast<const A*>(t.src[1]),
           *c = static_cast<const A*>(t.src[2]);
   A* r = static_cast<A*>(t.dst);
-  const int64_t sa = t.step[0], sb = t.step[1], sc = t.step[2];
-  if (sa == 1 && sb == 0 && sc == 0) {
-    const A second = b[0], third = c[0];
+  int64_t i = 0;
+  for (; i + kPiece<A> <= t.count; i += kPiece<A>) {
+    const A *x = a + i * t.step[0], *y = b + i * t.step[1], *z = c + i * t.step[2];
+    A* to = r + i;
 #pragma GCC ivdep
-    for (int64_t i = 0; i < t.count; ++i) r[i] = f(a[i], second, third);
-    return;
+#pragma GCC unroll 1
+    for (int64_t k = 0; k < kPiece<A>; ++k) to[k] = f(x[k], y[k], z[k]);
   }
-#pragma GCC ivdep
-  for (int64_t i = 0; i < t.count; ++i) r[i] = f(a[i * sa], b[i * sb], c[i * sc]);
+  for (; i < t.count; i = nextOne(i)) r[i] = f(a[i * t.step[0]], b[i * t.step[1]], c[i * t.step[2]]);
 }
 
 #define MAX_UNARY(name, ...)                                                                   \
@@ -247,15 +250,42 @@ TileFunction findArithmetic(ElementOp op) {
 }
 
 template <class T>
+constexpr T kBits = std::numeric_limits<std::make_unsigned_t<T>>::digits;
+
+// A power of two; plain vectors have no shifts that differ.
+inline float powerOfTwo(int exponent) { return std::bit_cast<float>((exponent + 127) << 23); }
+
+template <class T>
+T shiftLeft(T x, T y) {
+  const bool isInside = y >= 0 && y < kBits<T>;
+  if constexpr (sizeof(T) <= 2) {
+    const auto factor = static_cast<unsigned>(static_cast<int>(powerOfTwo(y & (kBits<T> - 1))));
+    return static_cast<T>(isInside ? static_cast<unsigned>(x) * factor : 0);
+  } else {
+    return isInside ? wrapping(x, y, [](auto a, auto b) { return a << b; }) : T{0};
+  }
+}
+
+template <class T>
+T shiftRight(T x, T y) {
+  const bool isInside = y >= 0 && y < kBits<T>;
+  if constexpr (sizeof(T) <= 2 && std::unsigned_integral<T>) {
+    const auto shifted = static_cast<int>(static_cast<float>(x) * powerOfTwo(-(y & (kBits<T> - 1))));
+    return static_cast<T>(isInside ? shifted : 0);
+  } else {
+    return isInside ? static_cast<T>(x >> y) : x < 0 ? static_cast<T>(-1) : T{0};
+  }
+}
+
+template <class T>
 TileFunction findBitwise(ElementOp op) {
-  constexpr T kBits = std::numeric_limits<std::make_unsigned_t<T>>::digits;
   switch (op) {
     MAX_UNARY(BitwiseNot, ~x)
     MAX_BINARY(BitwiseAnd, x & y)
     MAX_BINARY(BitwiseOr, x | y)
     MAX_BINARY(BitwiseXor, x ^ y)
-    MAX_BINARY(ShiftLeft, y < 0 || y >= kBits ? T{0} : wrapping(x, y, [](auto a, auto b) { return a << b; }))
-    MAX_BINARY(ShiftRight, y < 0 || y >= kBits ? (x < 0 ? static_cast<T>(-1) : T{0}) : x >> y)
+    MAX_BINARY(ShiftLeft, shiftLeft(x, y))
+    MAX_BINARY(ShiftRight, shiftRight(x, y))
     default:
       return findArithmetic<T>(op);
   }
