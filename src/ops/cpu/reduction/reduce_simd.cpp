@@ -77,17 +77,54 @@ HWY_INLINE V shiftOf(const float* shift, int64_t row) {
   return hn::Set(F(), Op::kShifted ? shift[row] : 0.f);
 }
 
-// Rows of at most one vector.
+// Of rows up to this length, adding up the lanes of a sum is most of the work.
+constexpr int64_t kShortRow = 16 * static_cast<int64_t>(hn::MaxLanes(F()));
+
+// One row in one vector.
 template <class Op>
-void shortRows(const float* x, int64_t rows, int64_t stride, size_t count, float* accumulators, const float* shift) {
+HWY_INLINE V shortRow(const float* x, int64_t count, V shift) {
   const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const V start = hn::Set(d, Op::kStart);
-  const auto inside = hn::FirstN(d, count);
-  for (int64_t r = 0; r < rows; ++r, x += stride) {
-    const V mapped = Op::map(loadPartial(d, x, count), shiftOf<Op>(shift, r));
-    accumulators[r] = joinScalars<Op>(accumulators[r], Op::lanes(hn::IfThenElse(inside, mapped, start)));
-  }
+  V result = start;
+  int64_t i = 0;
+  for (; i + lanes <= count; i += lanes) result = Op::join(result, Op::map(hn::LoadU(d, x + i), shift));
+  if (i == count) return result;
+  const auto left = static_cast<size_t>(count - i);
+  return Op::join(result, hn::IfThenElse(hn::FirstN(d, left), Op::map(loadPartial(d, x + i, left), shift), start));
 }
+
+#if HWY_TARGET != HWY_SCALAR
+// The joined lanes of four vectors: the first four lanes of the result.
+template <class Op>
+HWY_INLINE V joinFour(V a, V b, V c, V e) {
+  const F d;
+  const hn::RepartitionToWide<F> dw;
+  const V ab = Op::join(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b));
+  const V ce = Op::join(hn::InterleaveLower(d, c, e), hn::InterleaveUpper(d, c, e));
+  const auto first = hn::BitCast(dw, ab), second = hn::BitCast(dw, ce);
+  V all = Op::join(hn::BitCast(d, hn::InterleaveLower(dw, first, second)),
+                   hn::BitCast(d, hn::InterleaveUpper(dw, first, second)));
+#if HWY_TARGET == HWY_AVX3
+  all = Op::join(all, hn::SwapAdjacentBlocks(all));
+#endif
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+  all = Op::join(all, hn::ConcatLowerUpper(d, all, all));
+#endif
+  return all;
+}
+
+// Four rows; `count` is at most kShortRow.
+template <class Op>
+HWY_INLINE void fourRows(const float* x, int64_t stride, int64_t count, float* accumulators) {
+  const F d;
+  V rows[4];
+#pragma GCC unroll 1
+  for (int64_t r = 0; r < 4; ++r) rows[r] = shortRow<Op>(x + r * stride, count, hn::Zero(d));
+  const V joined = joinFour<Op>(rows[0], rows[1], rows[2], rows[3]);
+  storePartial(Op::join(loadPartial(d, accumulators, 4), joined), d, accumulators, 4);
+}
+#endif
 
 template <class Op>
 void longRow(const float* x, int64_t count, float* accumulator, V shift) {
@@ -105,9 +142,13 @@ void rows(const void* data, int64_t rowCount, int64_t stride, int64_t count, voi
           const void* shiftData) {
   const float *x = static_cast<const float*>(data), *shift = static_cast<const float*>(shiftData);
   float* accumulators = static_cast<float*>(accumulatorData);
-  if (count <= static_cast<int64_t>(hn::Lanes(F())))
-    return shortRows<Op>(x, rowCount, stride, static_cast<size_t>(count), accumulators, shift);
-  for (int64_t r = 0; r < rowCount; ++r) longRow<Op>(x + r * stride, count, accumulators + r, shiftOf<Op>(shift, r));
+  int64_t r = 0;
+#if HWY_TARGET != HWY_SCALAR
+  if constexpr (!Op::kShifted)
+    for (; count <= kShortRow && r + 4 <= rowCount; r += 4)
+      fourRows<Op>(x + r * stride, stride, count, accumulators + r);
+#endif
+  for (; r < rowCount; ++r) longRow<Op>(x + r * stride, count, accumulators + r, shiftOf<Op>(shift, r));
 }
 
 template <class Op>
@@ -115,6 +156,30 @@ HWY_INLINE V loadShift(const float* shift, int64_t i, size_t left) {
   if constexpr (Op::kShifted) return loadLanes(F(), shift + i, left);
   return hn::Zero(F());
 }
+
+#if MAX_MASKED_MEMORY
+// More than two vectors and less than four, side by side as below. Lanes past the end are not read.
+template <class Op>
+HWY_NOINLINE void lastColumns(const float* x, int64_t rows, int64_t stride, int64_t width, float* accumulators) {
+  const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const V start = hn::Set(d, Op::kStart), none = hn::Zero(d);
+  const auto c = hn::FirstN(d, static_cast<size_t>(HWY_MIN(width - 2 * lanes, lanes)));
+  const auto e = hn::FirstN(d, static_cast<size_t>(HWY_MAX(width - 3 * lanes, int64_t{0})));
+  V sums[4] = {start, start, start, start};
+  for (int64_t r = 0; r < rows; ++r, x += stride) {
+    sums[0] = Op::join(sums[0], Op::map(hn::LoadU(d, x), none));
+    sums[1] = Op::join(sums[1], Op::map(hn::LoadU(d, x + lanes), none));
+    sums[2] = Op::join(sums[2], Op::map(hn::MaskedLoad(c, d, x + 2 * lanes), none));
+    sums[3] = Op::join(sums[3], Op::map(hn::MaskedLoad(e, d, x + 3 * lanes), none));
+  }
+  float* to = accumulators;
+  hn::StoreU(Op::join(hn::LoadU(d, to), sums[0]), d, to);
+  hn::StoreU(Op::join(hn::LoadU(d, to + lanes), sums[1]), d, to + lanes);
+  hn::BlendedStore(Op::join(hn::MaskedLoad(c, d, to + 2 * lanes), sums[2]), c, d, to + 2 * lanes);
+  hn::BlendedStore(Op::join(hn::MaskedLoad(e, d, to + 3 * lanes), sums[3]), e, d, to + 3 * lanes);
+}
+#endif
 
 // Four vectors side by side stay in registers while they go down the rows.
 template <class Op>
@@ -140,6 +205,10 @@ void columnBlock(const float* x, int64_t rows, int64_t stride, int64_t width, fl
     hn::StoreU(Op::join(hn::LoadU(d, to + 2 * lanes), c), d, to + 2 * lanes);
     hn::StoreU(Op::join(hn::LoadU(d, to + 3 * lanes), e), d, to + 3 * lanes);
   }
+#if MAX_MASKED_MEMORY
+  if constexpr (!Op::kShifted)
+    if (width - i > 2 * lanes) return lastColumns<Op>(x + i, rows, stride, width - i, accumulators + i);
+#endif
   forEachLane(width - i, [&](int64_t k, size_t left) HWY_ATTR {
     V a = start;
     const V s = loadShift<Op>(shift, i + k, left);
