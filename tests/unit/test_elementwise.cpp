@@ -362,6 +362,40 @@ TEST(Elementwise, IntegerDivisionIsDefinedEverywhere) {
             (std::vector<uint32_t>{1u << 31, 0}));
 }
 
+// Of numbers up to those that vectors of float and double have, next to multiples of the divisor.
+template <class T>
+void checkQuotients(DType dtype, int bits) {
+  Random random(17);
+  std::vector<T> x, y;
+  for (int i = 0; i < 20000; ++i) {
+    const auto divisor = static_cast<T>(std::exp2(uniform(random, 0, bits))) * (i % 2 ? 1 : -1);
+    const auto quotient = static_cast<T>(std::exp2(uniform(random, 0, bits)) / static_cast<double>(std::abs(divisor)));
+    x.push_back((divisor * quotient + i / 4 % 3 - 1) * (i / 2 % 2 ? 1 : -1));
+    y.push_back(divisor);
+  }
+  LooseNode div("Div"), mod("Mod"), rest("Mod", with({{"fmod", int64_t{1}}}));
+  const Shape shape{static_cast<int64_t>(x.size())};
+  const std::vector<Ref<Tensor>> inputs = {Tensor::copyOf(dtype, shape, x.data()),
+                                           Tensor::copyOf(dtype, shape, y.data())};
+  forEachTarget([&] {
+    const auto quotients = runOp(div.node(), inputs, {{dtype, shape}}, "elementwise").outputs[0];
+    const auto modulos = runOp(mod.node(), inputs, {{dtype, shape}}, "elementwise").outputs[0];
+    const auto rests = runOp(rest.node(), inputs, {{dtype, shape}}, "elementwise").outputs[0];
+    for (size_t i = 0; i < x.size(); ++i) {
+      const T remainder = x[i] % y[i],
+              modulo = remainder != 0 && (remainder < 0) != (y[i] < 0) ? remainder + y[i] : remainder;
+      ASSERT_EQ(quotients->as<T>()[i], x[i] / y[i]) << x[i] << " by " << y[i];
+      ASSERT_EQ(rests->as<T>()[i], remainder) << x[i] << " by " << y[i];
+      ASSERT_EQ(modulos->as<T>()[i], modulo) << x[i] << " by " << y[i];
+    }
+  });
+}
+
+TEST(Elementwise, QuotientsOfIntegersAreExact) {
+  for (const int bits : {20, 21, 30}) checkQuotients<int32_t>(DType::Int32, bits);
+  for (const int bits : {46, 47, 60}) checkQuotients<int64_t>(DType::Int64, bits);
+}
+
 float unary(const char* op, float x) {
   LooseNode node(op);
   const auto run =

@@ -29,18 +29,31 @@ constexpr int kBits = sizeof(F) == 8 ? 47 : 21;
 // Whether all are in [-2^kBits, 2^kBits).
 template <class F, class DI, class VI = hn::Vec<DI>>
 HWY_INLINE bool areShort(F, DI di, VI x, VI y) {
-  const hn::RebindToUnsigned<DI> du;
   const VI offset = hn::Set(di, hn::TFromD<DI>{1} << kBits<F>);
-  const auto bits = hn::BitCast(du, hn::Or(hn::Add(x, offset), hn::Add(y, offset)));
-  return hn::AllTrue(du, hn::Eq(hn::ShiftRight<kBits<F> + 1>(bits), hn::Zero(du)));
+  const VI above = hn::Set(di, hn::TFromD<DI>(~hn::TFromD<DI>{0}) << (kBits<F> + 1));
+  const VI bits = hn::And(hn::Or(hn::Add(x, offset), hn::Add(y, offset)), above);
+  return hn::AllTrue(di, hn::Eq(bits, hn::Zero(di)));
 }
-// The low bits of this double and of its sum with a whole number are those of the number.
-constexpr double kOffset = 0x1.8p52;
+
+// 1 / y, rounded or off by the last bit. Chips with AVX-512 multiply faster than they divide.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V inverseOf(D d, V y) {
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (sizeof(hn::TFromD<D>) == 4) {
+    const V estimate = hn::ApproximateReciprocal(y);
+    return hn::MulAdd(estimate, hn::NegMulAdd(estimate, y, hn::Set(d, 1.f)), estimate);
+  }
+#endif
+  return hn::Div(hn::Set(d, 1), y);
+}
+// The low bits of this number and of its sum with a whole number are those of the whole number.
+template <class F>
+constexpr F kOffset = sizeof(F) == 8 ? static_cast<F>(0x1.8p52) : static_cast<F>(0x1.8p23);
 
 template <class D, class DI, class VI = hn::Vec<DI>>
 HWY_INLINE hn::Vec<D> toFloats(D d, DI di, VI x) {
   if constexpr (sizeof(hn::TFromD<DI>) == 8) {
-    const auto offset = hn::Set(d, kOffset);
+    const auto offset = hn::Set(d, kOffset<double>);
     return hn::Sub(hn::BitCast(d, hn::Add(x, hn::BitCast(di, offset))), offset);
   } else if constexpr (sizeof(hn::TFromD<D>) == 8) {
     return hn::PromoteTo(d, x);
@@ -51,23 +64,26 @@ HWY_INLINE hn::Vec<D> toFloats(D d, DI di, VI x) {
 
 template <class D, class DI, class V = hn::Vec<D>>
 HWY_INLINE hn::Vec<DI> toIntegers(D d, DI di, V x) {
-  if constexpr (sizeof(hn::TFromD<DI>) == 8) {
-    const V offset = hn::Set(d, kOffset);
+  using F = hn::TFromD<D>;
+  if constexpr (sizeof(hn::TFromD<DI>) == sizeof(F)) {
+    const V offset = hn::Set(d, kOffset<F>);
     return hn::Sub(hn::BitCast(di, hn::Add(x, offset)), hn::BitCast(di, offset));
-  } else if constexpr (sizeof(hn::TFromD<D>) == 8) {
+  } else {
     const V end = hn::Set(d, 0x1p31);  // the smallest number divided by -1 is itself
     return hn::DemoteTo(di, hn::IfThenElse(hn::Eq(x, end), hn::Neg(end), x));
-  } else {
-    return hn::ConvertTo(di, x);
   }
 }
 
-// The rest that `op` defines, of the truncated quotient.
+// The quotient, or the rest that `op` defines. The quotient of half a unit more than the dividend lies between whole
+// numbers, half a unit or more of the divisor away from them: rounded down it leaves a rest with the divisor's sign.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V restOf(D d, ElementOp op, V x, V y, V quotient) {
-  const V rest = hn::NegMulAdd(quotient, y, x);
-  if (op == ElementOp::Fmod) return rest;
-  return hn::IfThenElse(hn::Lt(hn::Mul(rest, y), hn::Zero(d)), hn::Add(rest, y), rest);
+HWY_INLINE V resultOf(D d, ElementOp op, V x, V y, V factor) {
+  if (op == ElementOp::Mod) {
+    const V half = hn::CopySignToAbs(hn::Set(d, hn::TFromD<D>(0.5)), y);
+    return hn::NegMulAdd(hn::Floor(hn::Mul(hn::Add(x, half), factor)), y, x);
+  }
+  const V quotient = hn::Trunc(hn::Mul(x, factor));
+  return op == ElementOp::Div ? quotient : hn::NegMulAdd(quotient, y, x);
 }
 
 template <class T>
@@ -75,7 +91,8 @@ constexpr DType kDType = std::is_same_v<T, int64_t> ? DType::Int64 : DType::Int3
 
 // In numbers of F; what is too long for these is left to the next wider ones.
 template <class T, class F>
-HWY_NOINLINE void divide(const TileOperands& tile, ElementOp op) {
+HWY_NOINLINE void divide(const TileOperands& operands, ElementOp op) {
+  const TileOperands tile = operands;
   const hn::ScalableTag<F> d;
   const Integers<T, decltype(d)> di;
   using V = hn::Vec<decltype(d)>;
@@ -87,8 +104,8 @@ HWY_NOINLINE void divide(const TileOperands& tile, ElementOp op) {
     else
       computePlain(tile, op, kDType<T>, begin, count, sizeof(T));
   };
-  const auto reciprocal = [&](V number)
-                              HWY_ATTR { return hn::Mul(hn::Div(hn::Set(d, F{1}), number), hn::Set(d, kUpwards<F>)); };
+  const V upwards = hn::Set(d, op == ElementOp::Mod ? F{1} : kUpwards<F>);
+  const auto reciprocal = [&](V number) HWY_ATTR { return hn::Mul(inverseOf(d, number), upwards); };
   V divisor = hn::Set(d, static_cast<F>(*y)), factor = reciprocal(divisor);
   int64_t i = 0;
   for (; i + lanes <= tile.count; i += lanes) {
@@ -104,8 +121,7 @@ HWY_NOINLINE void divide(const TileOperands& tile, ElementOp op) {
       divisor = toFloats(d, di, b);
       factor = reciprocal(divisor);
     }
-    const V dividend = toFloats(d, di, a), quotient = hn::Trunc(hn::Mul(dividend, factor));
-    const V result = op == ElementOp::Div ? quotient : restOf(d, op, dividend, divisor, quotient);
+    const V result = resultOf(d, op, toFloats(d, di, a), divisor, factor);
     const V defined = hn::IfThenZeroElse(hn::Eq(divisor, hn::Zero(d)), result);
     hn::StoreU(toIntegers(d, di, defined), di, static_cast<T*>(tile.dst) + i);
   }
