@@ -54,19 +54,26 @@ HWY_INLINE V scaleByPower(D d, V x, V n) {
   return hn::Mul(hn::Mul(x, powerOfTwo(d, half)), powerOfTwo(d, hn::Sub(whole, half)));
 }
 
+// (e^x - 1 - x) / x^2 for x around 0, up to half a logarithm of 2.
+inline constexpr float kExpTail[] = {4.999998859e-01f, 1.666651840e-01f, 4.166953422e-02f, 8.368923427e-03f,
+                                     1.375138214e-03f};
+
+// x - n log(2), which is in two parts, so that the product with n is exact.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V withoutPowers(D d, V x, V n) {
+  return hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x));
+}
+
 // e^x; infinity where float ends. Results below the smallest normal number, which would cost a hundred times
 // more, are 0: masked scores of a softmax are such.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp(D d, V x) {
-  static constexpr float kTail[] = {4.999998859e-01f, 1.666651840e-01f, 4.166953422e-02f, 8.368923427e-03f,
-                                    1.375138214e-03f};
   constexpr float kLeast = -87.33654f;
   const auto vanishes = hn::Lt(x, hn::Set(d, kLeast));
   x = clampKeepingNan(d, x, kLeast, 89.f);
   const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.442695041f)));
-  // log(2) in two parts, so that the product with n is exact.
-  const V r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x));
-  const V e = hn::MulAdd(hn::Mul(r, r), polynomial(d, r, kTail), hn::Add(r, hn::Set(d, 1.f)));
+  const V r = withoutPowers(d, x, n);
+  const V e = hn::MulAdd(hn::Mul(r, r), polynomial(d, r, kExpTail), hn::Add(r, hn::Set(d, 1.f)));
   return hn::IfThenZeroElse(vanishes, scaleByPower(d, e, n));
 }
 

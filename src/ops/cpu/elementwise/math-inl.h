@@ -70,10 +70,13 @@ HWY_INLINE V logOnePlus(D d, V x) {
   return hn::IfThenElse(hn::Eq(rounded, hn::Zero(d)), x, y);
 }
 
-// e^x - 1 = tanh(x / 2) (e^x + 1), exact for small x; for x <= 0.
+// e^x - 1, with all digits of small x; for x <= 0. Of r = x - n log(2) it is r + r^2 (..), of x 2^n times that and 2^n - 1.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V expm1(D d, V x) {
-  return hn::Mul(tanh(d, hn::Mul(x, hn::Set(d, 0.5f))), hn::Add(exp(d, x), hn::Set(d, 1.f)));
+  x = clampKeepingNan(d, x, -87.f, 0.f);
+  const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.442695041f))), r = withoutPowers(d, x, n);
+  const V one = hn::Set(d, 1.f), power = scaleByPower(d, one, n);
+  return hn::MulAdd(hn::MulAdd(hn::Mul(r, r), polynomial(d, r, kExpTail), r), power, hn::Sub(power, one));
 }
 
 template <class D, class V = hn::Vec<D>>
