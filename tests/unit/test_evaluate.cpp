@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "base/error.h"
+#include "graph/composite.h"
 #include "graph/graph.h"
 #include "ops/op_kernel.h"
 
@@ -191,6 +193,75 @@ TEST(Evaluate, ShapesKnownOnlyFromContentsUseTheDynamicFunction) {
   const auto result = run("NonZero", {floats({2, 2}, {0, 1, 2, 0})})[0];
   ASSERT_EQ(result->shape(), (Shape{2, 2}));
   EXPECT_EQ(std::vector<int64_t>(result->as<int64_t>(), result->as<int64_t>() + 4), (std::vector<int64_t>{0, 1, 1, 0}));
+}
+
+template <class T>
+void checkNonZero(DType dtype, std::initializer_list<T> kinds, std::initializer_list<bool> areZero) {
+  const Shape shape{3, 5, 700};  // rows of more than one part
+  std::vector<T> x;
+  std::vector<std::vector<int64_t>> expected(3);
+  for (int64_t i = 0; i < shape.count(); ++i) {
+    const auto kind = static_cast<size_t>((i * 7919 >> 3) % static_cast<int64_t>(kinds.size()));
+    x.push_back(kinds.begin()[kind]);
+    if (areZero.begin()[kind]) continue;
+    for (const auto& [axis, place] : {std::pair(0, i / 3500), std::pair(1, i / 700 % 5), std::pair(2, i % 700)})
+      expected[static_cast<size_t>(axis)].push_back(place);
+  }
+  const Ref<Tensor> result = run("NonZero", {Tensor::copyOf(dtype, shape, x.data())})[0];
+  const auto count = static_cast<int64_t>(expected[0].size());
+  ASSERT_EQ(result->shape(), (Shape{3, count})) << concat(dtype);
+  for (size_t axis = 0; axis < 3; ++axis)
+    EXPECT_TRUE(std::equal(expected[axis].begin(), expected[axis].end(),
+                           result->as<int64_t>() + static_cast<int64_t>(axis) * count))
+        << concat(dtype);
+}
+
+TEST(Evaluate, NonZeroTakesBothZerosAsSuch) {
+  checkNonZero<float>(DType::Float32, {0.f, -0.f, 1e-40f, NAN, -2.f}, {true, true, false, false, false});
+  checkNonZero<double>(DType::Float64, {0, -0.0, 1e-310, NAN}, {true, true, false, false});
+  checkNonZero<uint16_t>(DType::Float16, {0, 0x8000, 0x3c00}, {true, true, false});
+  checkNonZero<uint16_t>(DType::UInt16, {0, 0x8000, 0x100}, {true, false, false});
+  checkNonZero<int64_t>(DType::Int64, {0, INT64_MIN, int64_t{1} << 40}, {true, false, false});
+  checkNonZero<int8_t>(DType::Int8, {0, -128, 1}, {true, false, false});
+  EXPECT_EQ(run("NonZero", {floats({}, {2})})[0]->shape(), (Shape{1, 1}));
+  EXPECT_EQ(run("NonZero", {floats({2, 0}, {})})[0]->shape(), (Shape{2, 0}));
+}
+
+template <class T>
+void checkUnique(DType dtype, std::vector<T> kinds) {
+  std::vector<T> x;
+  for (size_t i = 0; i < 999; ++i) x.push_back(kinds[i * 7919 / 3 % kinds.size()]);
+  const std::vector<Ref<Tensor>> results = run("Unique", {Tensor::copyOf(dtype, {999}, x.data())}, {}, 4);
+  std::sort(kinds.begin(), kinds.end());
+  kinds.erase(std::unique(kinds.begin(), kinds.end()), kinds.end());
+  ASSERT_EQ(results[0]->count(), static_cast<int64_t>(kinds.size())) << concat(dtype);
+  for (size_t k = 0; k < kinds.size(); ++k) {
+    EXPECT_EQ(results[0]->as<T>()[k], kinds[k]);
+    EXPECT_EQ(results[1]->as<int64_t>()[k], std::find(x.begin(), x.end(), kinds[k]) - x.begin());
+    EXPECT_EQ(results[3]->as<int64_t>()[k], std::count(x.begin(), x.end(), kinds[k]));
+  }
+  for (size_t i = 0; i < x.size(); ++i) EXPECT_EQ(kinds[static_cast<size_t>(results[2]->as<int64_t>()[i])], x[i]);
+}
+
+TEST(Evaluate, UniqueSortsNumbersOfAllTypes) {
+  checkUnique<int64_t>(DType::Int64, {3, -1, INT64_MIN, INT64_MAX, 0, 255, 256, -256, int64_t{1} << 40});
+  checkUnique<uint64_t>(DType::UInt64, {3, UINT64_MAX, 0, uint64_t{1} << 63, 256});
+  checkUnique<float>(DType::Float32, {0.f, -0.f, 1.f, -1.f, 1e-40f, -HUGE_VALF, HUGE_VALF, 3e38f, -2.5f});
+  checkUnique<double>(DType::Float64, {0.0, -1.0, 1e-310, -HUGE_VAL, HUGE_VAL, 3e300});
+  checkUnique<uint8_t>(DType::UInt8, {255, 7, 0, 128});
+  checkUnique<int8_t>(DType::Int8, {5});
+}
+
+TEST(Evaluate, CompressTakesSlicesOfAnySize) {
+  const Ref<Tensor> data = floats({2, 3, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12});
+  const Ref<Tensor> ends = Tensor::of<uint8_t>(DType::Bool, {3}, {1, 0, 1}),
+                    none = Tensor::of<uint8_t>(DType::Bool, {1}, {0});
+  const auto along = [](int64_t axis) { return attributesOf({{"axis", axis}}); };
+  expectFloats(run("Compress", {data, ends}, along(1))[0], {2, 2, 2}, {1, 2, 5, 6, 7, 8, 11, 12});
+  expectFloats(run("Compress", {data, ends})[0], {2}, {1, 3});
+  expectFloats(run("Compress", {data, none}, along(2))[0], {2, 3, 0}, {});
+  expectFloats(run("Compress", {data, Tensor::of<uint8_t>(DType::Bool, {2}, {0, 1})}, along(2))[0], {2, 3, 1},
+               {2, 4, 6, 8, 10, 12});
 }
 
 TEST(Evaluate, HalfPrecisionGoesThroughTheReferenceKernels) {

@@ -4,9 +4,12 @@
 #include "graph/readers/indexing.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <numeric>
+#include <type_traits>
 #include <utility>
 
 #include "base/interrupt_point.h"
@@ -69,7 +72,87 @@ void countedNonZero(const Call& call) {
   store(call.out(1), std::vector<int64_t>{count});
 }
 
+// Calls function(T, mask) for an element that is one number: in an integer T, whose bits in the mask are 0 if it is.
+// False if it is something else.
+template <class F>
+bool visitBits(DType dtype, F function) {
+  switch (dtype) {
+    case DType::Bool:
+    case DType::Int8:
+    case DType::UInt8:
+      function(uint8_t{}, UINT8_MAX);
+      return true;
+    case DType::Int16:
+    case DType::UInt16:
+      function(uint16_t{}, UINT16_MAX);
+      return true;
+    case DType::Float16:
+    case DType::BFloat16:
+      function(uint16_t{}, INT16_MAX);
+      return true;
+    case DType::Int32:
+    case DType::UInt32:
+      function(uint32_t{}, UINT32_MAX);
+      return true;
+    case DType::Float32:
+      function(uint32_t{}, INT32_MAX);
+      return true;
+    case DType::Int64:
+    case DType::UInt64:
+      function(uint64_t{}, UINT64_MAX);
+      return true;
+    case DType::Float64:
+      function(uint64_t{}, INT64_MAX);
+      return true;
+    default:
+      return false;
+  }
+}
+
+template <class T>
+int64_t countNonZero(const T* x, int64_t count, T mask) {
+  int64_t found = 0;
+  inParts(count, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) found += (x[i] & mask) != 0;
+  });
+  return found;
+}
+
+// Row by row, without divisions, and without jumps for the elements.
+template <class T>
+Ref<Tensor> placesOfNonZero(const Tensor& tensor, T mask) {
+  constexpr int64_t kPart = 512;
+  const Shape shape = tensor.shape().rank() == 0 ? Shape{1} : tensor.shape();
+  const int last = shape.rank() - 1;
+  const T* x = tensor.as<T>();
+  const int64_t count = countNonZero(x, tensor.count(), mask);
+  Ref<Tensor> result = Tensor::allocate(DType::Int64, {shape.rank(), count});
+  if (count == 0) return result;
+  int64_t* end = static_cast<int64_t*>(result->mutableData());
+  int64_t found[kPart];
+  Shape index = Shape::filled(shape.rank(), 0);
+  WorkCounter work;
+  for (int64_t row = 0; row < tensor.count() / shape[last]; ++row) {
+    for (int64_t begin = 0; begin < shape[last]; begin += kPart) {
+      const int64_t stop = std::min(shape[last], begin + kPart);
+      int64_t size = 0;
+      for (int64_t i = begin; i < stop; ++i) {
+        found[size] = i;
+        size += (*x++ & mask) != 0;
+      }
+      for (int axis = 0; axis < last; ++axis) std::fill_n(end + axis * count, size, index[axis]);
+      end = std::copy_n(found, size, end + last * count) - last * count;
+      work.pass(stop - begin + 8 * shape.rank());
+    }
+    for (int axis = last - 1; axis >= 0 && ++index[axis] == shape[axis]; --axis) index[axis] = 0;
+  }
+  return result;
+}
+
 Results nonZero(const Node&, Inputs inputs) {
+  Ref<Tensor> places;
+  const auto find = [&]<class T>(T, auto mask) { places = placesOfNonZero<T>(*inputs[0], static_cast<T>(mask)); };
+  if (visitBits(inputs[0]->dtype(), find)) return {places};
   const MemoryLease room = roomFor(inputs[0]->count(), sizeof(double));
   const bool isText = inputs[0]->dtype() == DType::String;  // nothing is the empty string
   const std::vector<double> values = isText ? lengthsOf(*inputs[0]) : load<double>(argumentOf(*inputs[0]));
@@ -117,6 +200,28 @@ Ref<Tensor> packed(DType dtype, const Tensor& codes) {
   return tensor;
 }
 
+void takeSlices(const Slices& slices, std::span<const int64_t> chosen, std::byte* out) {
+  WorkCounter work;
+  for (int64_t o = 0; o < slices.outer; ++o)
+    for (const int64_t i : chosen) {
+      copyBytes(out, slices.at(o, i), static_cast<size_t>(slices.innerBytes));
+      out += slices.innerBytes;
+      work.pass(8 + slices.innerBytes / 4);
+    }
+}
+
+// Slices as long as a number.
+template <class T>
+void takeNumbers(const Slices& slices, std::span<const int64_t> chosen, std::byte* out) {
+  for (int64_t o = 0; o < slices.outer; ++o) {
+    const std::byte* from = slices.at(o, 0);
+    inParts(static_cast<int64_t>(chosen.size()), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t k = begin; k < end; ++k, out += sizeof(T))
+        std::memcpy(out, from + chosen[static_cast<size_t>(k)] * static_cast<int64_t>(sizeof(T)), sizeof(T));
+    });
+  }
+}
+
 // The slices in `chosen`, in that order.
 Ref<Tensor> take(const Tensor& tensor, int axis, std::span<const int64_t> chosen) {
   if (isPacked(tensor.dtype())) return packed(tensor.dtype(), *take(*unpacked(tensor), axis, chosen));
@@ -129,25 +234,31 @@ Ref<Tensor> take(const Tensor& tensor, int axis, std::span<const int64_t> chosen
   Ref<Tensor> result = Tensor::allocate(tensor.dtype(), shape);
   if (result->bytes() == 0) return result;
   std::byte* out = static_cast<std::byte*>(result->mutableData());
-  WorkCounter work;
-  for (int64_t o = 0; o < slices.outer; ++o)
-    for (const int64_t i : chosen) {
-      copyBytes(out, slices.at(o, i), static_cast<size_t>(slices.innerBytes));
-      out += slices.innerBytes;
-      work.pass(8 + slices.innerBytes / 4);
-    }
+  if (slices.innerBytes == 4)
+    takeNumbers<uint32_t>(slices, chosen, out);
+  else if (slices.innerBytes == 8)
+    takeNumbers<uint64_t>(slices, chosen, out);
+  else
+    takeSlices(slices, chosen, out);
   return result;
 }
 
 Results compress(const Node& node, Inputs inputs) {
   const int axis = axisOf(node, inputs);
   const int64_t count = Slices(*inputs[0], axis).count;
-  WorkVector<int64_t> chosen;
-  WorkCounter work;
-  for (int64_t i = 0; i < std::min(count, inputs[1]->count()); ++i, work.pass(2))
-    if (inputs[1]->as<uint8_t>()[i] != 0) chosen.push_back(i);
   require(inputs[1]->count() <= count, MAX_STATUS_INVALID_ARGUMENT, node.description(), ": ", inputs[1]->count(),
           " conditions for ", count, " slices");
+  const uint8_t* conditions = inputs[1]->as<uint8_t>();
+  // One more than there are: all places are written, and those of false conditions again.
+  WorkVector<int64_t> chosen(static_cast<size_t>(countNonZero<uint8_t>(conditions, inputs[1]->count(), UINT8_MAX)) + 1);
+  int64_t* next = chosen.data();
+  inParts(inputs[1]->count(), 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      *next = i;
+      next += conditions[i] != 0;
+    }
+  });
+  chosen.pop_back();
   return {take(*inputs[0], axis, chosen)};
 }
 
@@ -189,9 +300,61 @@ struct Groups {
   std::vector<int64_t> first, inverse, counts;  // first occurrence of each value
 };
 
+// Keys of numbers, in the same order.
+uint64_t keyOf(uint64_t value) { return value; }
+uint64_t keyOf(int64_t value) {
+  return static_cast<uint64_t>(value) ^ uint64_t { 1 } << 63;
+}
+uint64_t keyOf(double value) {
+  const auto bits = std::bit_cast<uint64_t>(value + 0.0);  // both zeros are equal
+  return bits >> 63 ? ~bits : bits | uint64_t{1} << 63;
+}
+
+// Sorts by one byte of the keys after the other, of those in which they differ.
+template <class D>
+std::vector<int64_t> orderOfNumbers(const std::vector<D>& values) {
+  struct Entry {
+    uint64_t key;
+    int64_t place;
+  };
+  const auto count = static_cast<int64_t>(values.size());
+  std::vector<Entry> entries = repeated<Entry>(count), others = repeated<Entry>(count);
+  uint64_t differing = 0;
+  inParts(count, 2, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) {
+      const uint64_t key = keyOf(values[static_cast<size_t>(i)]);
+      entries[static_cast<size_t>(i)] = {key, i};
+      differing |= key ^ entries[0].key;
+    }
+  });
+  for (int shift = 0; shift < 64; shift += 8) {
+    if ((differing >> shift & 255) == 0) continue;
+    std::array<int64_t, 257> ends{};  // of the keys with a smaller byte
+    inParts(count, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) ++ends[(entries[static_cast<size_t>(i)].key >> shift & 255) + 1];
+    });
+    std::partial_sum(ends.begin(), ends.end(), ends.begin());
+    inParts(count, 4, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const Entry& entry = entries[static_cast<size_t>(i)];
+        others[static_cast<size_t>(ends[entry.key >> shift & 255]++)] = entry;
+      }
+    });
+    entries.swap(others);
+  }
+  std::vector<int64_t> order = repeated<int64_t>(count);
+  std::transform(entries.begin(), entries.end(), order.begin(), [](const Entry& entry) { return entry.place; });
+  return order;
+}
+
 // The rows' numbers, in the order of their values.
 template <class D>
 std::vector<int64_t> orderOf(const Rows<D>& rows) {
+  if constexpr (std::is_arithmetic_v<D>) {
+    const auto isNan = [](D value) { return value != value; };  // is in no order
+    if (rows.size == 1 && std::none_of(rows.values.begin(), rows.values.end(), isNan))
+      return orderOfNumbers(rows.values);
+  }
   std::vector<int64_t> order = repeated<int64_t>(rows.count);
   std::iota(order.begin(), order.end(), 0);
   WorkCounter work;

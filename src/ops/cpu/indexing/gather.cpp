@@ -38,6 +38,7 @@ class GatherOp final : public OpKernel {
   void run(const OpContext& context) const override {
     if (count_ == 0) return;
     if (!runs_.empty()) return copyRuns(context);
+    if (outer_ > 1 && bytes_ <= kMostRunBytes) return copyColumns(context);
     const std::byte* data = context.in<std::byte>(0);
     const void* indices = context.inputs[1];
     std::byte* out = context.out<std::byte>();
@@ -75,6 +76,39 @@ class GatherOp final : public OpKernel {
         const int64_t row = i / count;
         copyElement(run.count * bytes_, context.out<std::byte>() + (row * count_ + run.first) * bytes_,
                     context.in<std::byte>(0) + (row * size_ + run.place) * bytes_);
+      }
+    });
+  }
+
+  // Many rows with the same indices: these are checked once.
+  void copyColumns(const OpContext& context) const {
+    if (is64_)
+      copyColumns(context, context.in<int64_t>(1));
+    else
+      copyColumns(context, context.in<int32_t>(1));
+  }
+
+  template <class Index>
+  void copyColumns(const OpContext& context, const Index* indices) const {
+    inParts(count_, 1, [&](int64_t begin, int64_t end) {
+      for (int64_t k = begin; k < end; ++k) checkedIndex(node_, indices[k], size_, axis_);
+    });
+    const int64_t grain = std::max<int64_t>(1, kGrainBytes / (count_ * bytes_));
+    context.parallelFor(outer_, grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t row = begin; row < end; ++row)
+        inParts(count_, 1, [&](int64_t first, int64_t last) {
+          copyRow(indices, context.in<std::byte>(0) + row * size_ * bytes_,
+                  context.out<std::byte>() + row * count_ * bytes_, first, last);
+        });
+    });
+  }
+
+  template <class Index>
+  void copyRow(const Index* indices, const std::byte* from, std::byte* to, int64_t first, int64_t last) const {
+    visitElementBytes(bytes_, [=, length = size_](auto size) {
+      for (int64_t k = first; k < last; ++k) {
+        const int64_t index = indices[k];
+        copyElement(size, to + k * size, from + (index < 0 ? index + length : index) * size);
       }
     });
   }
@@ -126,9 +160,10 @@ class GatherNDOp final : public OpKernel {
     std::byte* out = context.out<std::byte>();
     const int64_t grain = std::max<int64_t>(1, kGrainBytes / std::max<int64_t>(bytes_, 1));
     context.parallelFor(slices_.count(), grain, [&](int64_t begin, int64_t end, int) {
-      for (int64_t i = begin; i < end; ++i)
-        std::memcpy(out + i * bytes_, data + slices_.offset(node_, i, context.inputs[1]) * elementBytes_,
-                    static_cast<size_t>(bytes_));
+      visitElementBytes(bytes_, [&](auto size) {
+        for (int64_t i = begin; i < end; ++i)
+          copyElement(size, out + i * size, data + slices_.offset(node_, i, context.inputs[1]) * elementBytes_);
+      });
     });
   }
 
