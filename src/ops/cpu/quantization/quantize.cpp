@@ -21,17 +21,21 @@ constexpr DType kTypeOf = std::is_same_v<Q, uint8_t>    ? DType::UInt8
                           : std::is_same_v<Q, int16_t>  ? DType::Int16
                                                         : DType::Int32;
 
-// Runs of elements that share a scale: [outer, size, inner] with one scale per index of the middle axis.
+// Runs of elements that share a scale: [outer, size, inner] with one scale per index of the middle axis. Blocks of the
+// last axis are such runs of elements, too.
 struct ScaleRuns {
+  static constexpr int64_t kLeastBlock = 16;  // shorter ones are worth no call
+
   int64_t count, size = 1, inner;
 
   explicit ScaleRuns(const OpRequest& request) {
     const Shape& data = request.inputs[0].shape;
     count = inner = data.count();
     if (request.inputs[1].shape.count() == 1) return;
-    const int axis = readers::Quantization(request.node.attributes).axis(data.rank());
-    size = data[axis];
-    inner = data.product(axis + 1, data.rank());
+    const readers::Quantization reader(request.node.attributes);
+    const int axis = reader.axis(data.rank());
+    size = reader.block > 0 ? request.inputs[1].shape.count() : data[axis];
+    inner = reader.block > 0 ? reader.block : data.product(axis + 1, data.rank());
   }
 
   static bool fits(const OpRequest& request) {
@@ -39,7 +43,11 @@ struct ScaleRuns {
     if (request.has(2) && !(request.inputs[2].shape == scales)) return false;
     if (scales.count() == 1 && scales.rank() < 2) return true;
     const readers::Quantization reader(request.node.attributes);
-    return scales.rank() == 1 && reader.block == 0 && scales[0] == data[reader.axis(data.rank())];
+    const int axis = reader.axis(data.rank());
+    if (reader.block > 0)
+      return axis == data.rank() - 1 && scales.rank() == data.rank() && reader.block >= kLeastBlock &&
+             scales.count() * reader.block == data.count() && scales[axis] * reader.block == data[axis];
+    return scales.rank() == 1 && scales[0] == data[axis] && data.product(axis + 1, data.rank()) >= kLeastBlock;
   }
 
   // Calls body(begin, end, scale index) for stretches of equal scale within all elements.

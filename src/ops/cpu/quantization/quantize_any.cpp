@@ -8,6 +8,7 @@
 #include "base/half.h"
 #include "base/number_access.h"
 #include "graph/readers/quantization.h"
+#include "ops/cpu/elementwise/ops.h"
 #include "ops/families.h"
 
 namespace max {
@@ -43,6 +44,12 @@ class ScaleMap {
     if (scaleCount_ == 1) return body(begin, end, int64_t{0}, 0);
     while (begin < end) {
       const int64_t row = begin / inner_, at = row % size_, column = begin % inner_;
+      if (!isBlocked_ && inner_ == 1) {  // the rest of a row, each with a scale of its own
+        const int64_t stop = std::min(end, begin + size_ - at);
+        body(begin, stop, at, 1);
+        begin = stop;
+        continue;
+      }
       const bool isBlockRow = isBlocked_ && inner_ == 1;
       // Along the last axis a run is the rest of a block, otherwise the rest of a row.
       const int64_t rows = isBlockRow ? std::min(block_ - at % block_, size_ - at) : 1;
@@ -80,6 +87,7 @@ class AnyQuantizeOp : public OpKernel {
         to_(request.outputs[0].dtype),
         count_(request.inputs[0].shape.count()) {
     rules_.saturate = readers::Quantization(request.node.attributes).saturates;
+    if (!isFloat(to_)) store_ = findCastTileFunction(DType::Float32, to_);  // NULL for numbers of less than 8 bits
   }
 
   static bool accepts(const OpRequest& request) {
@@ -106,7 +114,7 @@ class AnyQuantizeOp : public OpKernel {
         scales_.forRuns(i, i + part, [&](int64_t first, int64_t last, int64_t scale, int step) {
           work(tile + (first - i), last - first, scales + scale, zeros + scale, step);
         });
-        storeNumbers(to_, context.outputs[0], i, part, tile, rules_);
+        store(context, i, part, tile);
       }
     });
   }
@@ -114,10 +122,17 @@ class AnyQuantizeOp : public OpKernel {
  protected:
   virtual void work(float* x, int64_t count, const float* scales, const float* zeros, int step) const = 0;
 
+  void store(const OpContext& context, int64_t first, int64_t count, const float* tile) const {
+    if (!store_) return storeNumbers(to_, context.outputs[0], first, count, tile, rules_);
+    std::byte* to = context.out<std::byte>() + first * static_cast<int64_t>(sizeOf(to_));
+    store_({to, {tile, nullptr, nullptr}, {1, 0, 0}, count, 0, 0});
+  }
+
   ScaleMap scales_;
   DType from_, scaleType_, zeroType_, to_;
   int64_t count_;
   SmallFloatRules rules_;
+  TileFunction store_ = nullptr;
 };
 
 class QuantizeOp final : public AnyQuantizeOp {
@@ -126,20 +141,28 @@ class QuantizeOp final : public AnyQuantizeOp {
 
  private:
   void work(float* x, int64_t count, const float* scales, const float* zeros, int step) const override {
+    divide(x, count, scales, step);
     if (isFloat(to_)) {
-      for (int64_t i = 0; i < count; ++i) x[i] = divided(x[i], scales[i * step]) + zeros[i * step];
+      for (int64_t i = 0; i < count; ++i) x[i] += zeros[i * step];
       return;
     }
     const double size = std::ldexp(1.0, static_cast<int>(bitsOf(to_)));
     const auto low = static_cast<float>(isSigned(to_) ? -size / 2 : 0);
     const auto high = static_cast<float>(isSigned(to_) ? size / 2 - 1 : size - 1);
     for (int64_t i = 0; i < count; ++i) {
-      const float y = wholeNumber(divided(x[i], scales[i * step])) + zeros[i * step];
+      const float y = wholeNumber(x[i]) + zeros[i * step];
       x[i] = std::min(std::max(low, y), high);  // NaN becomes the lower end
     }
   }
-  float divided(float x, float scale) const {
-    return roundedTo(precision_, roundedTo(precision_, x) / roundedTo(precision_, scale));
+  void divide(float* x, int64_t count, const float* scales, int step) const {
+    if (precision_ == DType::Float16 || precision_ == DType::BFloat16) {
+      const auto rounded = [this](float value) { return roundedTo(precision_, value); };
+      for (int64_t i = 0; i < count; ++i) x[i] = rounded(rounded(x[i]) / rounded(scales[i * step]));
+    } else if (step == 0) {
+      for (int64_t i = 0; i < count; ++i) x[i] /= *scales;
+    } else {
+      divide_({x, {x, scales, nullptr}, {1, 1, 0}, count, 0, 0});
+    }
   }
 
   static DType quantizePrecision(const OpRequest& request) {
@@ -147,6 +170,7 @@ class QuantizeOp final : public AnyQuantizeOp {
     return given != DType::Invalid ? given : request.inputs[1].dtype;
   }
   DType precision_;
+  TileFunction divide_ = findTileFunction(ElementOp::Div, DType::Float32, DType::Float32);
 };
 
 class DequantizeOp final : public AnyQuantizeOp {

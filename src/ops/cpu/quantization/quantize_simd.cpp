@@ -59,6 +59,14 @@ template <class Q>
 void quantize(const float* x, Q* y, int64_t count, float scale, float zero) {
   constexpr int64_t kStep = 4 * kLanes;
   const D d;
+  if (count < kStep && count >= kLanes) {
+    float from[kStep] = {};
+    Q to[kStep];
+    std::memcpy(from, x, static_cast<size_t>(count) * sizeof(float));
+    quantize<Q>(from, to, kStep, scale, zero);
+    std::memcpy(y, to, static_cast<size_t>(count) * sizeof(Q));
+    return;
+  }
   // Reciprocals of other scales lose digits.
   const bool usesReciprocal = sizeof(Q) == 1 && scale > 0x1p-100f && scale < 0x1p100f;
   const auto by = hn::Set(d, scale), reciprocal = hn::Set(d, 1 / scale);
