@@ -121,9 +121,11 @@ T signOf(T a) {
   return static_cast<T>((a > 0) - (a < 0));
 }
 
-template <class T>
-T roundEven(T a) {
-  return std::nearbyint(a);  // the default rounding mode is to even
+// Of the sum with 2^52, a double has no fraction; it is rounded to even.
+inline double roundEven(double a) {
+  constexpr double kWhole = 0x1p52;
+  const double size = std::abs(a), rounded = size + kWhole - kWhole;
+  return std::copysign(size < kWhole ? rounded : size, a);
 }
 
 template <class T>

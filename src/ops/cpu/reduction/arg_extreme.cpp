@@ -58,39 +58,56 @@ bool accepts(const OpRequest& request) {
   return size > 0 && size < std::numeric_limits<int32_t>::max();
 }
 
-// Along the last axis: the first greatest element becomes 1, all others 0.
+// The first greatest element becomes 1, all others 0.
 class HardmaxOp final : public OpKernel {
  public:
-  explicit HardmaxOp(const OpRequest& request)
+  HardmaxOp(const Shape& shape, int axis)
       : table_(reduceTable()),
-        size_(request.inputs[0].shape.back()),
-        rows_(request.inputs[0].shape.product(0, request.inputs[0].shape.rank() - 1)) {}
+        size_(shape[axis]),
+        inner_(shape.product(axis + 1, shape.rank())),
+        outer_(shape.product(0, axis)) {}
 
   void run(const OpContext& context) const override {
-    context.parallelFor(rows_, std::max<int64_t>(1, kElementsPerPart / size_), [&](int64_t begin, int64_t end, int) {
-      for (int64_t row = begin; row < end; ++row) {
-        float* y = context.out<float>() + row * size_;
-        const int64_t best = table_.argRow(context.in<float>(0) + row * size_, size_, false, false);
-        fillParts(y, size_, 0.f);
-        y[best] = 1;
-      }
+    const int64_t grain = std::max<int64_t>(1, kElementsPerPart / std::max<int64_t>(size_ * inner_, 1));
+    context.parallelFor(outer_, grain, [&](int64_t begin, int64_t end, int) {
+      for (int64_t i = begin; i < end; ++i)
+        line(context.in<float>(0) + i * size_ * inner_, context.out<float>() + i * size_ * inner_);
     });
   }
 
  private:
+  void line(const float* x, float* y) const {
+    int64_t best[kWidth];
+    fillParts(y, size_ * inner_, 0.f);
+    for (int64_t first = 0; first < inner_; first += kWidth) {
+      const int64_t width = std::min(inner_ - first, kWidth);
+      if (inner_ == 1)
+        *best = table_.argRow(x, size_, false, false);
+      else
+        table_.argColumns(x + first, size_, inner_, width, false, false, best);
+      for (int64_t i = 0; i < width; ++i) y[best[i] * inner_ + first + i] = 1;
+    }
+  }
+
+  static constexpr int64_t kWidth = 256;
   const ReduceTable& table_;
-  int64_t size_, rows_;
+  int64_t size_, inner_, outer_;
 };
 
-bool acceptsLastAxis(const OpRequest& request) {
-  const Operand& input = request.inputs[0];
-  if (input.dtype != DType::Float32 || input.shape.rank() == 0) return false;
-  const int64_t size = input.shape.back();
-  return readers::readAxis(request.node.attributes, -1, input.shape.rank()) == input.shape.rank() - 1 && size > 0 &&
-         size < std::numeric_limits<int32_t>::max();
+int hardmaxAxis(const OpRequest& request) {
+  return readers::readAxis(request.node.attributes, -1, request.inputs[0].shape.rank());
 }
 
-std::unique_ptr<OpKernel> createHardmax(const OpRequest& request) { return std::make_unique<HardmaxOp>(request); }
+bool acceptsHardmax(const OpRequest& request) {
+  const Operand& input = request.inputs[0];
+  if (input.dtype != DType::Float32 || input.shape.rank() == 0) return false;
+  const int64_t size = input.shape[hardmaxAxis(request)];
+  return size > 0 && size < std::numeric_limits<int32_t>::max();
+}
+
+std::unique_ptr<OpKernel> createHardmax(const OpRequest& request) {
+  return std::make_unique<HardmaxOp>(request.inputs[0].shape, hardmaxAxis(request));
+}
 
 template <bool kLeast>
 std::unique_ptr<OpKernel> create(const OpRequest& request) {
@@ -100,7 +117,7 @@ std::unique_ptr<OpKernel> create(const OpRequest& request) {
 
 constexpr Implementation kMax[] = {{"arg", accepts, create<false>}};
 constexpr Implementation kMin[] = {{"arg", accepts, create<true>}};
-constexpr Implementation kHardmax[] = {{"arg", acceptsLastAxis, createHardmax}};
+constexpr Implementation kHardmax[] = {{"arg", acceptsHardmax, createHardmax}};
 constexpr OpRow kRows[] = {{"", "ArgMax", kMax}, {"", "ArgMin", kMin}, {"", "Hardmax", kHardmax}};
 
 }  // namespace

@@ -79,7 +79,8 @@ void finishTyped(Finish finish, int64_t folded, const void* accumulators, int64_
 using FinishFunction = void (*)(Finish, int64_t, const void*, int64_t, void*);
 
 FinishFunction finishOf(DType dtype, Fold fold) {
-  if (foldsInBytes(dtype, fold)) return finishTyped<uint8_t, uint8_t>;
+  if (foldsInElements(dtype, fold))
+    return dtype == DType::Int32 ? finishTyped<int32_t, int32_t> : finishTyped<uint8_t, uint8_t>;
   switch (dtype) {
     case DType::Bool:
     case DType::UInt8:
@@ -104,9 +105,9 @@ class ReduceOp final : public OpKernel {
         finish_(reduction.finish),
         function_(finishOf(request.inputs[0].dtype, reduction.fold)),
         elementSize_(static_cast<int64_t>(sizeOf(request.inputs[0].dtype))),
-        accumulatorSize_(foldsInBytes(request.inputs[0].dtype, reduction.fold) ? 1
-                         : request.inputs[0].dtype == DType::Float32           ? 4
-                                                                               : 8),
+        accumulatorSize_(foldsInElements(request.inputs[0].dtype, reduction.fold) ? elementSize_
+                         : request.inputs[0].dtype == DType::Float32              ? 4
+                                                                                  : 8),
         outputs_(request.outputs[0].shape.count()),
         folded_(outputs_ ? request.inputs[0].shape.count() / outputs_ : 0),
         lanes_(std::max(request.lanes, 1)) {

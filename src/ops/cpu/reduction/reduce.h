@@ -48,7 +48,7 @@ const ReduceTable& reduceTable();  // of the CPU target of now
 
 // Accumulators are int64 for integers and bool, double for float64. NULL if the type is not served.
 const FoldFunctions* findPlainFold(Fold fold, DType dtype);
-// Whether accumulators are the elements themselves; of other integers they have 64 bits.
-bool foldsInBytes(DType dtype, Fold fold);
+// Whether accumulators have the elements' type; of other integers they have 64 bits.
+bool foldsInElements(DType dtype, Fold fold);
 
 }  // namespace max

@@ -44,8 +44,10 @@ A mapElement(A x) {
 template <class A, Fold kFold>
 A joinElements(A a, A b) {
   if constexpr (kFold == Fold::Product) return times(a, b);
-  if constexpr (kFold == Fold::Max) return a != a || b <= a ? a : b;
-  if constexpr (kFold == Fold::Min) return a != a || b >= a ? a : b;
+  // NaN stays, by a jump that is nearly never taken.
+  const bool isNan = a != a;
+  if constexpr (kFold == Fold::Max) return isNan ? a : a > b ? a : b;
+  if constexpr (kFold == Fold::Min) return isNan ? a : a < b ? a : b;
   return plus(a, b);
 }
 
@@ -55,22 +57,33 @@ struct Plain {
     A* a = static_cast<A*>(accumulators);
     for (int64_t r = 0; r < count; ++r) {
       const T* x = static_cast<const T*>(data) + r * stride;
-      A result = a[r];
-      for (int64_t i = 0; i < size;) {
-        const int64_t end = std::min(size, i + kStepsPerLook);
-        for (; i < end; ++i) result = joinElements<A, kFold>(result, mapElement<A, kFold>(static_cast<A>(x[i])));
+      for (int64_t i = 0; i < size; i += kStepsPerLook) {
+        a[r] = joinElements<A, kFold>(a[r], row(x + i, std::min(size - i, kStepsPerLook)));
         if (size > kStepsPerLook) passWork(kStepsPerLook);
       }
-      a[r] = result;
     }
   }
+  // Several results side by side do not wait for each other; of integers the compiler makes them.
+  static A row(const T* x, int64_t size) {
+    constexpr int64_t kSide = std::is_integral_v<A> ? 1 : 8;
+    A results[kSide];
+    start(results, kSide);
+    int64_t i = 0;
+    for (; i + kSide <= size; i += kSide)
+      for (int64_t k = 0; k < kSide; ++k) results[k] = joined(results[k], x[i + k]);
+    for (; i < size; ++i) results[0] = joined(results[0], x[i]);
+    A result = results[0];
+    for (int64_t k = 1; k < kSide; ++k) result = joinElements<A, kFold>(result, results[k]);
+    return result;
+  }
+  static A joined(A a, T x) { return joinElements<A, kFold>(a, mapElement<A, kFold>(static_cast<A>(x))); }
   static void columns(const void* data, int64_t rows, int64_t stride, int64_t width, void* accumulators, const void*) {
     A* a = static_cast<A*>(accumulators);
     WorkCounter work;
     for (int64_t r = 0; r < rows; ++r, work.pass(width)) {
       const T* x = static_cast<const T*>(data) + r * stride;
-      for (int64_t i = 0; i < width; ++i)
-        a[i] = joinElements<A, kFold>(a[i], mapElement<A, kFold>(static_cast<A>(x[i])));
+#pragma GCC ivdep
+      for (int64_t i = 0; i < width; ++i) a[i] = joined(a[i], x[i]);
     }
   }
   static void join(void* to, const void* from, int64_t count) {
@@ -112,13 +125,16 @@ const FoldFunctions* findExtreme(Fold fold) {
 
 }  // namespace
 
-bool foldsInBytes(DType dtype, Fold fold) {
-  const bool isByte = dtype == DType::Int8 || dtype == DType::UInt8 || dtype == DType::Bool;
-  return isByte && (fold == Fold::Max || fold == Fold::Min);
+bool foldsInElements(DType dtype, Fold fold) {
+  const bool isNarrow = dtype == DType::Int8 || dtype == DType::UInt8 || dtype == DType::Bool || dtype == DType::Int32;
+  return isNarrow && (fold == Fold::Max || fold == Fold::Min);
 }
 
 const FoldFunctions* findPlainFold(Fold fold, DType dtype) {
-  if (foldsInBytes(dtype, fold)) return dtype == DType::Int8 ? findExtreme<int8_t>(fold) : findExtreme<uint8_t>(fold);
+  if (foldsInElements(dtype, fold))
+    return dtype == DType::Int32  ? findExtreme<int32_t>(fold)
+           : dtype == DType::Int8 ? findExtreme<int8_t>(fold)
+                                  : findExtreme<uint8_t>(fold);
   switch (dtype) {
     case DType::Bool:
     case DType::UInt8:
