@@ -241,7 +241,8 @@ TileFunction find(ElementOp op) {
     MAX_UNARY(LeakyRelu, hn::IfThenElse(negative(d, x), hn::Mul(x, alpha), x))
     MAX_LONG_UNARY(Elu, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, x))))
     MAX_LONG_UNARY(Selu, hn::Mul(beta, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, x)))))
-    MAX_LONG_UNARY(Celu, hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, hn::Mul(x, hn::Div(one(d), alpha))))))
+    MAX_LONG_UNARY(Celu,
+                   hn::IfThenElse(positive(d, x), x, hn::Mul(alpha, expm1(d, hn::Mul(x, hn::Div(one(d), alpha))))))
     MAX_UNARY(ThresholdedRelu, hn::IfThenElse(hn::Gt(x, alpha), x, hn::Zero(d)))
     MAX_UNARY(HardSigmoid, clamp(d, hn::MulAdd(x, alpha, beta), hn::Zero(d), one(d)))
     MAX_UNARY(HardSwish,

@@ -70,7 +70,7 @@ HWY_INLINE V logOnePlus(D d, V x) {
   return hn::IfThenElse(hn::Eq(rounded, hn::Zero(d)), x, y);
 }
 
-// e^x - 1, with all digits of small x; for x <= 0. Of r = x - n log(2) it is r + r^2 (..), of x 2^n times that and 2^n - 1.
+// e^x - 1, with all digits of small x; for x <= 0. It is 2^n times that of x - n log(2), and 2^n - 1.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V expm1(D d, V x) {
   x = clampKeepingNan(d, x, -87.f, 0.f);
