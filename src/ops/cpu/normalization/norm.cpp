@@ -13,6 +13,7 @@
 #include "ops/cpu/elementwise/ops.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/narrow.h"
+#include "ops/cpu/reduction/reduce.h"
 #include "ops/cpu/streamed.h"
 #include "ops/families.h"
 
@@ -247,6 +248,53 @@ class LpNormalizationOp final : public RowOp {
   int64_t p_;
 };
 
+// Along another axis, some columns at a time.
+class LpColumnsOp final : public OpKernel {
+ public:
+  explicit LpColumnsOp(const OpRequest& request) {
+    const Shape& shape = request.inputs[0].shape;
+    const readers::LpNorm norm(request.node.attributes, shape.rank());
+    isRoot_ = norm.p == 2;
+    fold_ = reduceTable().folds[static_cast<size_t>(isRoot_ ? Fold::SumOfSquares : Fold::SumOfMagnitudes)];
+    outer_ = shape.product(0, norm.axis);
+    size_ = shape[norm.axis];
+    inner_ = shape.product(norm.axis + 1, shape.rank());
+    parts_ = ceilDiv(inner_, kPart);
+  }
+
+  void run(const OpContext& context) const override {
+    context.parallelFor(outer_ * parts_, grainOf(kElementsPerPart, {size_, std::min(kPart, inner_)}),
+                        [&](int64_t begin, int64_t end, int) {
+                          for (int64_t i = begin; i < end; ++i) {
+                            const int64_t first = i % parts_ * kPart;
+                            normalise(context, i / parts_ * size_ * inner_ + first, std::min(kPart, inner_ - first));
+                          }
+                        });
+  }
+
+ private:
+  static constexpr int64_t kPart = 256;
+
+  void normalise(const OpContext& context, int64_t first, int64_t width) const {
+    alignas(kSplatBytes) float factors[kPart];
+    fold_.start(factors, width);
+    fold_.columns(context.in<float>(0) + first, size_, inner_, width, factors, nullptr);
+    for (int64_t i = 0; i < width; ++i) {
+      const float norm = isRoot_ ? std::sqrt(factors[i]) : factors[i];
+      factors[i] = norm == 0 ? 0 : 1 / norm;
+    }
+    WorkCounter work;
+    for (int64_t k = 0; k < size_; ++k, first += inner_, work.pass(8 + width / 4))
+      multiply_(
+          {context.out<float>() + first, {context.in<float>(0) + first, factors, nullptr}, {1, 1, 0}, width, 0, 0});
+  }
+
+  TileFunction multiply_ = findTileFunction(ElementOp::Mul, DType::Float32, DType::Float32);
+  FoldFunctions fold_{};
+  int64_t outer_, size_, inner_, parts_;
+  bool isRoot_;
+};
+
 // Some pixels of all channels at a time: the neighbours that a channel's sums read stay in a first cache.
 class LocalResponseOp final : public OpKernel {
  public:
@@ -346,6 +394,8 @@ bool acceptsLastAxis(const OpRequest& request) {
   return areFloats(request) && readers::LpNorm(request.node.attributes, rank).axis == rank - 1;
 }
 
+bool acceptsFloats(const OpRequest& request) { return areFloats(request); }
+
 template <class K>
 std::unique_ptr<OpKernel> create(const OpRequest& request) {
   return std::make_unique<K>(request);
@@ -357,7 +407,8 @@ constexpr Implementation kRms[] = {{"norm", acceptsPerElement<1>, create<RmsNorm
 constexpr Implementation kGroup[] = {{"norm", acceptsGroups, createGroups}};
 constexpr Implementation kInstance[] = {{"norm", acceptsInstances, createInstances}};
 constexpr Implementation kMeanVariance[] = {{"norm", acceptsKeptAxes, create<MeanVarianceOp>}};
-constexpr Implementation kLp[] = {{"norm", acceptsLastAxis, create<LpNormalizationOp>}};
+constexpr Implementation kLp[] = {{"norm", acceptsLastAxis, create<LpNormalizationOp>},
+                                  {"columns", acceptsFloats, create<LpColumnsOp>}};
 constexpr Implementation kLocal[] = {{"norm", acceptsChannels, create<LocalResponseOp>}};
 constexpr OpRow kRows[] = {
     {"", "LayerNormalization", kLayer, nullptr, nullptr, narrowOperands},
