@@ -2,8 +2,10 @@
 // Converts convolutions and pools to channels last by adding Transposes, which the pass "transpose" then moves and
 // cancels.
 #include <algorithm>
+#include <cstring>
 #include <numeric>
 
+#include "base/interrupt_point.h"
 #include "compiler/passes.h"
 #include "graph/readers/normalization.h"
 #include "graph/readers/transposed.h"
@@ -109,6 +111,42 @@ bool lowerConv(Rewriter& rewriter, Node& node) {
   return replaceByOwn(rewriter, node, "Conv", std::move(inputs), std::move(attributes));
 }
 
+// Weights [channels, filters of a group, taps..] of a transposed convolution as those of a convolution, which meets the
+// taps in reverse order.
+Ref<Tensor> asFilters(const Tensor& weights, int64_t groups) {
+  const Shape& shape = weights.shape();
+  const int64_t channels = shape[0] / groups, filters = shape[1], taps = shape.product(2, shape.rank());
+  Shape result = shape;
+  result[0] = filters * groups;
+  result[1] = channels;
+  Ref<Tensor> reversed = Tensor::allocate(weights.dtype(), result);
+  const size_t size = sizeOf(weights.dtype());
+  const auto* from = static_cast<const std::byte*>(weights.data());
+  auto* to = static_cast<std::byte*>(reversed->mutableData());
+  WorkCounter work;
+  for (int64_t filter = 0; filter < filters * groups; ++filter)
+    for (int64_t c = 0; c < channels; ++c, work.pass(taps)) {
+      const int64_t plane = (filter / filters * channels + c) * filters + filter % filters;
+      for (int64_t tap = taps; tap-- > 0; to += size)
+        std::memcpy(to, from + static_cast<size_t>(plane * taps + tap) * size, size);
+    }
+  return reversed;
+}
+
+// The windows of the convolution that a transposed one is without strides; nullopt = it has some, or crops more than it
+// adds.
+std::optional<std::vector<readers::Window>> reversedWindows(const readers::Transposed& reader) {
+  if (reader.windows.isSame() || !reader.shape.empty()) return std::nullopt;
+  std::vector<readers::Window> windows = reader.windows.axes;
+  for (size_t i = 0; i < windows.size(); ++i) {
+    readers::Window& window = windows[i];
+    window.padBegin = window.extent() - 1 - window.padBegin;
+    window.padEnd = window.extent() - 1 - window.padEnd + reader.extra[i];
+    if (window.stride != 1 || window.padBegin < 0 || window.padEnd < 0) return std::nullopt;
+  }
+  return windows;
+}
+
 bool lowerConvTranspose(Rewriter& rewriter, Node& node) {
   const Value* weights = node.input(1);
   if (!weights->constant || !isRanked(node.input(0))) return false;
@@ -116,6 +154,16 @@ bool lowerConvTranspose(Rewriter& rewriter, Node& node) {
   const int rank = rankOf(node.input(0));
   if (rank < 3 || rank > 5 || shape.rank() != rank || shape.count() == 0) return false;
   const int64_t groups = readers::readGroups(node.attributes);
+  const readers::Transposed reader(node.attributes, shape.dims().subspan(2));
+  if (const auto windows = reversedWindows(reader)) {
+    Attributes attributes;
+    setWindows(attributes, *windows);
+    attributes.set("group", groups);
+    std::vector<Value*> inputs = node.inputs;
+    inputs[1] = rewriter.constant(asFilters(*weights->constant, groups));
+    Node* convolution = rewriter.add("", "Conv", std::move(inputs), std::move(attributes), {&node});
+    return rewriter.replace(&node, convolution->output()) && lowerConv(rewriter, *convolution);
+  }
   // Few filters for each channel work on planes.
   if (groups > 1 && groups == shape[0] && !readers::isPhasedDepthwise(node.attributes, shape)) return false;
   return replaceByLast(rewriter, node, "ConvTranspose", node.inputs, node.attributes);
