@@ -221,6 +221,8 @@ namespace {
 
 constexpr int64_t kMostChannels = 4, kMostTaps = 768;  // of elements or words
 constexpr int64_t kReadsOfCopy = 4;
+// Filters that read planes are a fraction of a vector, so that weights of more taps stay in a near cache.
+constexpr int64_t kMostTapsOfPlanes = 8192;
 constexpr int64_t kMostPlanes = 15;  // channels; vectors of more are multiplied by those of few filters
 [[maybe_unused]] constexpr int64_t kMostPlanesOfWords = 64;  // channels, two in a plane
 // Filters, or elements of a window; with more, bfloat16 is faster. Functions take as long as so few products, and
@@ -390,11 +392,12 @@ const StemTable& stemTableFor(const Node& node, const Shape& weights) {
 bool isStem(const Node& node, const Tensor& weights) {
   const Shape& shape = weights.shape();
   if (!node.isOwn("Conv") || node.input(3) || readers::readGroups(node.attributes) != 1) return false;
-  if (shape.product(1, shape.rank()) > kMostTaps * stemTableFor(node, shape).elements || !hasBorderedRows(node, shape))
-    return false;
+  const StemTable& table = stemTableFor(node, shape);
+  const int64_t mostTaps = table.hasPlanes() && table.elements == 1 ? kMostTapsOfPlanes : kMostTaps * table.elements;
+  if (shape.product(1, shape.rank()) > mostTaps || !hasBorderedRows(node, shape)) return false;
   // A product of many filters reads long windows of one axis where they are, and needs no tile of pixels.
   if (shape.rank() == 3 && shape[0] > kMostOfLine && shape[1] * shape[2] > kMostOfLine) return false;
-  if (stemTableFor(node, shape).hasPlanes()) return true;
+  if (table.hasPlanes()) return true;
   if (shape[1] <= kMostChannels)
     return !mayBeNarrow(node) || (std::max(shape[0], shape.product(1, shape.rank())) <= kMostBeforeWords &&
                                   (fusedActivation(node).function || !hasWindows(node, weights)));
