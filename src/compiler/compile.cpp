@@ -52,6 +52,7 @@ constexpr Pass kPasses[] = {
      PassScope::Target},
     {"recurrent", "Recurrent layers of an accelerator get float32 weights", widenRecurrentWeights, PassScope::Target},
     {"fold", "Those weights", foldConstants, PassScope::Target},
+    {"planes", "Pools of the host between Transposes work on planes", keepPlanes, PassScope::Target},
     {"elementwise", "Chains of elementwise operators become one program", fuseElementwise, PassScope::Target},
     {"count", "What an accelerator selects is counted there, so that only the count comes back", countSelections,
      PassScope::Target},

@@ -174,8 +174,10 @@ inline Sample maxPool(Source& source, const Row& row) {
   const RandomWindow window(source, sizes, true);
   const DType dtype = source.pick(row.dtypes);
   Sample sample{{channelsFirst(source, dtype, source.integer(1, 2), source.integer(1, 5), sizes)}};
+  sample.outputs = source.chance(50) ? 2 : 1;
   Tensor& x = *sample.inputs[0];
-  if (isFloat(dtype) && source.chance(30)) storeNumber(x.mutableData(), source.integer(0, x.count() - 1), dtype, NAN);
+  if (isFloat(dtype) && sample.outputs == 2 && source.chance(30))
+    storeNumber(x.mutableData(), source.integer(0, x.count() - 1), dtype, NAN);
   window.set(sample.attributes);
   sample.attributes.set("kernel_shape", window.kernel);
   sample.attributes.set("ceil_mode", source.integer(0, 1));
@@ -184,7 +186,18 @@ inline Sample maxPool(Source& source, const Row& row) {
     sample.attributes.erase("pads");
     sample.attributes.set("auto_pad", source.pick<std::string>({"SAME_UPPER", "SAME_LOWER", "VALID"}));
   }
-  sample.outputs = 2;
+  return sample;
+}
+
+// Of planes.
+inline Sample averagePool(Source& source, const Row& row) {
+  Sample sample = maxPool(source, row);
+  sample.outputs = 1;
+  sample.attributes.erase("storage_order");
+  sample.attributes.set("count_include_pad", source.integer(0, 1));
+  Tensor& x = *sample.inputs[0];
+  for (int64_t i = 0; i < x.count(); ++i)
+    if (std::isnan(numberAt(x, i))) storeNumber(x.mutableData(), i, x.dtype(), 1);
   return sample;
 }
 

@@ -121,6 +121,49 @@ TEST(LpPool, BecomesAMeanOfPowers) {
   EXPECT_EQ(compileAndCompare(unknown, {{1, 2, 6, 9}}), "LpPool");
 }
 
+// Between Transposes that meet no others; beside a convolution they do.
+TEST(Pool, AloneWorksOnPlanes) {
+  for (const char* op : {"MaxPool", "AveragePool"}) {
+    const Attributes attributes =
+        attrs({{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t{1}}});
+    const auto alone = [&](Builder& b) { b.output(b.op(op, {b.input({2, 5, 8, 10})}, attributes)); };
+    EXPECT_EQ(compileAndCompare(alone, {{2, 5, 8, 10}}), op);
+    const auto beside = [&](Builder& b) {
+      Value* x = b.op("Conv", {b.input({2, 5, 8, 10}), b.random({8, 5, 3, 3})});
+      b.output(b.op(op, {x}, attributes));
+    };
+    const std::string ops = compileAndCompare(beside, {{2, 5, 8, 10}});
+    EXPECT_NE(ops.find(concat("max.", op)), std::string::npos) << ops;
+  }
+}
+
+// Without strides a transposed convolution is one with the taps in reverse order, unless it crops more than it adds.
+TEST(ConvTranspose, WithoutStridesIsAConvolution) {
+  struct Case {
+    Ints weights, dilations, pads, extra;
+    int64_t groups;
+    const char* op;
+  };
+  const Case cases[] = {
+      {{6, 5, 3, 3}, {1, 1}, {1, 0, 1, 2}, {0, 0}, 1, "max.Conv"},
+      {{6, 4, 2, 3}, {3, 2}, {1, 2, 0, 4}, {2, 1}, 3, "max.Conv"},
+      {{6, 2, 3, 1}, {1, 1}, {0, 0, 2, 0}, {0, 0}, 6, "max.Conv"},
+      {{6, 5, 3, 2}, {1, 1}, {3, 0, 0, 0}, {0, 0}, 1, "max.ConvTranspose"},
+  };
+  for (const Case& test : cases) {
+    const auto build = [&](Builder& b) {
+      Value* weights = b.random(Shape(std::span<const int64_t>(test.weights)));
+      b.output(b.op("ConvTranspose", {b.input({2, 6, 7, 9}), weights, b.random({test.weights[1] * test.groups})},
+                    attrs({{"group", test.groups},
+                           {"dilations", test.dilations},
+                           {"pads", test.pads},
+                           {"output_padding", test.extra}})));
+    };
+    const std::string ops = compileAndCompare(build, {{2, 6, 7, 9}}, withoutFusion(), 1e-5);
+    EXPECT_NE((" " + ops + " ").find(concat(" ", test.op, " ")), std::string::npos) << ops;
+  }
+}
+
 TEST(LpPool, OfWholeImagesIsAReduction) {
   for (const int64_t p : {1, 2, 3}) {
     const auto build = [p](Builder& b) { b.output(b.op("GlobalLpPool", {b.input({2, 5, 8, 9})}, attrs({{"p", p}}))); };

@@ -54,6 +54,51 @@ TEST(Pool, AgreesWithReference) {
   });
 }
 
+// Rows of planes: wide ones, those of less than a vector, and windows that mostly see the padding.
+TEST(Pool, RowsOfPlanesAgreeWithReference) {
+  struct Case {
+    std::vector<int64_t> in, kernel, strides, dilations, pads;
+  };
+  const Case cases[] = {
+      {{57}, {3}, {1}, {1}, {1, 1}},
+      {{300}, {25}, {1}, {1}, {12, 12}},
+      {{101}, {5}, {2}, {1}, {0, 2}},
+      {{64}, {4}, {4}, {1}, {0, 0}},
+      {{20, 70}, {2, 2}, {2, 2}, {1, 1}, {0, 0, 0, 0}},
+      {{13, 56}, {3, 3}, {2, 2}, {1, 1}, {1, 1, 1, 1}},
+      {{13, 56}, {3, 3}, {1, 1}, {2, 2}, {0, 0, 0, 0}},
+      {{30, 9}, {1, 3}, {3, 3}, {1, 1}, {0, 2, 0, 1}},
+      {{8, 90}, {3, 4}, {1, 2}, {2, 3}, {2, 8, 4, 3}},
+      {{9, 40}, {7, 7}, {1, 5}, {1, 1}, {6, 3, 6, 6}},
+      {{5, 9, 33}, {2, 2, 2}, {2, 2, 2}, {1, 1, 1}, {0, 0, 0, 1, 1, 1}},
+      {{4, 6, 18}, {3, 3, 3}, {1, 1, 3}, {1, 1, 1}, {1, 2, 0, 1, 0, 2}},
+  };
+  forEachTarget([&] {
+    Random random(4);
+    for (const Case& test : cases) {
+      Shape x{2, 3}, y{2, 3};
+      const size_t rank = test.in.size();
+      for (size_t i = 0; i < rank; ++i) {
+        x.push(test.in[i]);
+        y.push(outputOf(test.in[i], test.kernel[i], test.strides[i], test.dilations[i],
+                        test.pads[i] + test.pads[i + rank], false));
+      }
+      const auto input = randomTensor(random, DType::Float32, x);
+      for (const char* op : {"MaxPool", "AveragePool"})
+        for (const int64_t includesPads : {0, 1}) {
+          LooseNode node(op, with({{"kernel_shape", test.kernel},
+                                   {"strides", test.strides},
+                                   {"dilations", test.dilations},
+                                   {"pads", test.pads},
+                                   {"count_include_pad", includesPads}}));
+          const auto expected = runOp(node.node(), {input}, {{DType::Float32, y}}, "reference");
+          const auto actual = runOp(node.node(), {input}, {{DType::Float32, y}}, "rows_f32", 2);
+          expectClose(*actual.outputs[0], *expected.outputs[0], 1e-6, max::concat(op, " ", x, " to ", y));
+        }
+    }
+  });
+}
+
 // With ceil_mode the only window may be larger than what is under it.
 TEST(Pool, WindowsLargerThanThePaddedInput) {
   forEachTarget([] {

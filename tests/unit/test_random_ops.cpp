@@ -162,6 +162,7 @@ const Row kRows[] = {
     {"ExpandConv", expandConv, kFloat32, kSums, -4, 4, kMaxDomain},
     {"ConvTranspose", fusedConvTranspose, kFloat32, kSums, -4, 4, kMaxDomain},
     {"MaxPool", maxPool, kPooled, kExact},
+    {"AveragePool", averagePool, kFloat32, kSums},
     {"Col2Im", columns, kFloats, kSums},
     {"MeanVarianceNormalization", meanVariance, kFloat32, kDifferences, 1, 5},
     {"DFT", dft, kFloats, kTransforms},

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.MaxPool and max.AveragePool: channels last, up to three spatial axes, float32; MaxPool also of bytes. MaxPool
-// with indices, or of other types: channels first.
+// with indices, or of other types: channels first; without indices, see pool_rows.cpp.
 #include "ops/cpu/pooling/pool.h"
 
 #include <algorithm>
@@ -13,6 +13,8 @@
 #include "graph/readers/windows.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/narrow.h"
+#include "ops/cpu/pooling/pool_axis.h"
+#include "ops/cpu/pooling/pool_rows.h"
 #include "ops/families.h"
 
 namespace max {
@@ -20,47 +22,6 @@ namespace max {
 namespace {
 
 constexpr int64_t kElementsPerPart = 16384;  // reads worth a thread
-
-// One spatial axis.
-struct Axis {
-  int64_t input = 1, output = 1, kernel = 1, stride = 1, dilation = 1, padBegin = 0, padEnd = 0;
-
-  // The taps of the window at `position` that are in [low, high) of the input.
-  int64_t firstTap(int64_t position, int64_t low) const {
-    const int64_t missing = low - start(position);
-    return missing > 0 ? ceilDiv(missing, dilation) : 0;
-  }
-  int64_t tapsWithin(int64_t position, int64_t low, int64_t high) const {
-    const int64_t room = high - start(position);
-    const int64_t end = room > 0 ? std::min(kernel, ceilDiv(room, dilation)) : 0;
-    return std::max<int64_t>(0, end - firstTap(position, low));
-  }
-  int64_t start(int64_t position) const { return position * stride - padBegin; }
-  int64_t seen(int64_t position) const { return tapsWithin(position, 0, input); }
-  int64_t seenWithPads(int64_t position) const { return tapsWithin(position, -padBegin, input + padEnd); }
-  // The positions before this one have all taps inside, from the first on that does not begin in the padding.
-  int64_t insideEnd() const {
-    const int64_t room = input - 1 - (kernel - 1) * dilation + padBegin;
-    return room < 0 ? 0 : std::min(output, quotient(room, stride) + 1);
-  }
-};
-
-// The spatial axes of an image whose first one is `first`; missing ones come before, as axes of size 1.
-void readAxes(const OpRequest& request, const readers::Pool& pool, int first, Axis (&axes)[3]) {
-  const Shape &x = request.inputs[0].shape, &y = request.outputs[request.outputs[0].present() ? 0 : 1].shape;
-  const auto rank = static_cast<size_t>(x.rank() - 2), at = static_cast<size_t>(first);
-  const std::vector<readers::Window> windows =
-      pool.windows.between(x.dims().subspan(at, rank), y.dims().subspan(at, rank));
-  for (size_t i = 0; i < rank; ++i) {
-    const readers::Window& window = windows[i];
-    const int k = first + static_cast<int>(i);
-    axes[3 - rank + i] = {x[k], y[k], window.size, window.stride, window.dilation, window.padBegin, window.padEnd};
-  }
-}
-
-readers::Pool poolOf(const OpRequest& request) {
-  return {request.node.attributes, static_cast<size_t>(request.inputs[0].shape.rank() - 2)};
-}
 
 template <class T, bool kAverage>
 class PoolOp final : public OpKernel {
@@ -73,7 +34,7 @@ class PoolOp final : public OpKernel {
         outStep_(channels_) {
     const readers::Pool pool = poolOf(request);
     includePads_ = pool.includesPads;
-    readAxes(request, pool, 1, axes_);
+    readPoolAxes(request, pool, 1, axes_);
     grain_ = grainOf(kElementsPerPart, {axes_[2].output, channels_, pool.windows.taps()});
     mostPixels_ = grainOf(kElementsPerPart, {channels_, pool.windows.taps()});
   }
@@ -108,7 +69,7 @@ class PoolOp final : public OpKernel {
 
   // How many pixels from this one on have windows of one size, a number of them that is soon computed.
   int64_t runFrom(int64_t column) const {
-    const Axis& axis = axes_[2];
+    const PoolAxis& axis = axes_[2];
     if (axis.start(column) < 0) return 1;
     return std::clamp<int64_t>(axis.insideEnd() - column, 1, mostPixels_);
   }
@@ -118,7 +79,7 @@ class PoolOp final : public OpKernel {
     int64_t seen = 1, offset = 0, channels = channels_;
     double padded = 1;
     for (int i = 0; i < 3; ++i) {
-      const Axis& axis = axes_[i];
+      const PoolAxis& axis = axes_[i];
       window.count[i] = axis.seen(position[i]);
       window.stride[i] = axis.dilation * sizes[i];
       offset += (axis.start(position[i]) + axis.firstTap(position[i], 0) * axis.dilation) * sizes[i];
@@ -155,7 +116,7 @@ class PoolOp final : public OpKernel {
   bool includePads_ = false;
   int64_t batch_, channels_, grain_ = 1, mostPixels_ = 1;
   int64_t inStep_, outStep_;  // elements from one pixel to the next
-  Axis axes_[3];
+  PoolAxis axes_[3];
 };
 
 // The taps of a window inside the image: positions of the input.
@@ -163,7 +124,7 @@ struct Span {
   int64_t first, count, step;
 };
 
-WorkVector<Span> spansOf(const Axis& axis) {
+WorkVector<Span> spansOf(const PoolAxis& axis) {
   WorkVector<Span> spans;
   WorkCounter work;
   for (int64_t i = 0; i < axis.output; ++i, work.pass(4))
@@ -181,7 +142,7 @@ class PlaneMaxPoolOp final : public OpKernel {
         hasIndices_(request.outputs.size() > 1 && request.outputs[1].present()) {
     const readers::Pool pool = poolOf(request);
     isColumnMajor_ = pool.isColumnMajor;
-    readAxes(request, pool, 2, axes_);
+    readPoolAxes(request, pool, 2, axes_);
     grain_ = grainOf(kElementsPerPart, {axes_[0].output, axes_[1].output, axes_[2].output, pool.windows.taps()});
     if (planes_ == 0) return;
     for (size_t i = 0; i < 3; ++i) spans_[i] = spansOf(axes_[i]);
@@ -238,7 +199,7 @@ class PlaneMaxPoolOp final : public OpKernel {
   // in which one of them sees its taps.
   void greatestOfMany(const T* x, const Span& depths, const Span& rows, int64_t column, int64_t many,
                       const Output& output, int64_t at) const {
-    const Axis& axis = axes_[2];
+    const PoolAxis& axis = axes_[2];
     T best[kColumns];
     int32_t tapOfBest[kColumns];
     std::fill_n(best, many, lowest());
@@ -315,7 +276,7 @@ class PlaneMaxPoolOp final : public OpKernel {
 
   int64_t planes_, grain_ = 1;
   bool hasValues_, hasIndices_, isColumnMajor_ = false;
-  Axis axes_[3];
+  PoolAxis axes_[3];
   WorkVector<Span> spans_[3];
 };
 
@@ -351,18 +312,37 @@ constexpr Implementation kMaxPool[] = {
 };
 constexpr Implementation kAveragePool[] = {{"pool", accepts<DType::Float32>, create<float, true>}};
 constexpr Implementation kPlaneMaxPool[] = {
+    {"rows_f32", acceptsPoolRows, createMaxPoolRows},
     {"planes", acceptsPlanes<DType::Float32>, createPlanes<float>},
     {"planes", acceptsPlanes<DType::Float64>, createPlanes<double>},
     {"planes", acceptsPlanes<DType::Int8>, createPlanes<int8_t>},
     {"planes", acceptsPlanes<DType::UInt8>, createPlanes<uint8_t>},
 };
+constexpr Implementation kPlaneAveragePool[] = {{"rows_f32", acceptsPoolRows, createAveragePoolRows}};
 NarrowOperands narrowOperands(const Node& node) { return narrowTogether(node, 1); }
 
 constexpr OpRow kRows[] = {{kMaxDomain, "MaxPool", kMaxPool, nullptr, nullptr, narrowOperands},
                            {kMaxDomain, "AveragePool", kAveragePool},
-                           {"", "MaxPool", kPlaneMaxPool}};
+                           {"", "MaxPool", kPlaneMaxPool},
+                           {"", "AveragePool", kPlaneAveragePool}};
 
 }  // namespace
+
+readers::Pool poolOf(const OpRequest& request) {
+  return {request.node.attributes, static_cast<size_t>(request.inputs[0].shape.rank() - 2)};
+}
+
+void readPoolAxes(const OpRequest& request, const readers::Pool& pool, int first, PoolAxis (&axes)[3]) {
+  const Shape &x = request.inputs[0].shape, &y = request.outputs[request.outputs[0].present() ? 0 : 1].shape;
+  const auto rank = static_cast<size_t>(x.rank() - 2), at = static_cast<size_t>(first);
+  const std::vector<readers::Window> windows =
+      pool.windows.between(x.dims().subspan(at, rank), y.dims().subspan(at, rank));
+  for (size_t i = 0; i < rank; ++i) {
+    const readers::Window& window = windows[i];
+    const int k = first + static_cast<int>(i);
+    axes[3 - rank + i] = {x[k], y[k], window.size, window.stride, window.dilation, window.padBegin, window.padEnd};
+  }
+}
 
 std::span<const OpRow> poolOps() { return kRows; }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pooling over channels-last tensors, for each CPU target (pool_simd.cpp).
+// Pooling over channels-last tensors and over planes, for each CPU target (pool_simd.cpp).
 #pragma once
 
 #include <cstdint>
@@ -14,6 +14,28 @@ struct PoolWindow {
   int64_t outputs, step, outStep;
 };
 
+// The rows of a plane that a row of the output sees, and its part of a mean.
+struct PoolSpan {
+  int64_t first, count;
+  float share;
+};
+
+// Rows of the output of a plane. What they see of each column is joined first, then neighbours in that.
+struct PoolRows {
+  const float* x;             // the first slice that the windows see
+  int64_t slices, sliceStep;  // of these; floats from one to the next
+  const PoolSpan* rows;       // for each row of the output
+  int64_t count;
+  int64_t width, rowStep;  // of the input; floats from one row that a window sees to the next
+  int64_t taps, dilation, stride;
+  float* joined;  // a row with borders for each of the output; borders have what joining leaves as it is
+  int64_t before, joinedStep;
+  float share;          // of a slice,
+  const float* shares;  // of each column of the output
+  int64_t outWidth;
+  float* out;
+};
+
 struct PoolTable {
   // y[output, c] = the greatest x[output, tap, c].
   void (*greatest)(const float* x, const PoolWindow& window, int64_t channels, float* y);
@@ -22,6 +44,8 @@ struct PoolTable {
   void (*greatestUInt8)(const uint8_t* x, const PoolWindow& window, int64_t channels, uint8_t* y);
   // y[output, c] = factor * the sum of x[output, tap, c].
   void (*sum)(const float* x, const PoolWindow& window, int64_t channels, float factor, float* y);
+  void (*greatestOfRows)(const PoolRows& rows);
+  void (*meansOfRows)(const PoolRows& rows);
 };
 
 const PoolTable& poolTable();  // of the CPU target of now

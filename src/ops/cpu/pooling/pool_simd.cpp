@@ -138,10 +138,129 @@ void greatestBytes(const T* x, const PoolWindow& window, int64_t channels, T* y)
   });
 }
 
+// Calls body(i) for vectors that cover a row of at least one; the last one overlaps the one before it.
+template <class Body>
+HWY_INLINE void forEachVector(int64_t count, const Body& body) {
+  const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
+  for (int64_t i = 0; i < count;) {
+    for (const int64_t end = std::min(count, i + kStepsPerLook); i < end; i += lanes) body(std::min(i, count - lanes));
+    if (i < count) passWork(kStepsPerLook);
+  }
+}
+
+// What rows of the output see of the columns: kCount rows of one slice.
+template <class Op, int kCount>
+HWY_INLINE void joinFew(const float* x, int64_t step, int64_t width, float* joined) {
+  const F d;
+  forEachVector(width, [&](int64_t i) HWY_ATTR {
+    V sum = hn::LoadU(d, x + i);
+    MAX_UNROLL for (int r = 1; r < kCount; ++r) sum = Op::join(sum, hn::LoadU(d, x + r * step + i));
+    hn::StoreU(sum, d, joined + i);
+  });
+}
+
+template <class Op>
+HWY_INLINE void joinColumns(const PoolRows& rows, const PoolSpan& span, float* joined) {
+  const F d;
+  const float* x = rows.x + span.first * rows.width;
+#if HWY_TARGET <= HWY_AVX2
+  const bool isOne = rows.slices == 1 && rows.width >= static_cast<int64_t>(hn::Lanes(d));
+  if (isOne && span.count == 2) return joinFew<Op, 2>(x, rows.rowStep, rows.width, joined);
+  if (isOne && span.count == 3) return joinFew<Op, 3>(x, rows.rowStep, rows.width, joined);
+#endif
+  forEachLane(rows.width, [&](int64_t i, size_t left) HWY_ATTR {
+    V sum = hn::Set(d, Op::kStart);
+    for (int64_t s = 0; s < rows.slices; ++s) {
+      const float* from = x + s * rows.sliceStep + i;
+      for (int64_t r = 0; r < span.count; ++r, from += rows.rowStep) sum = Op::join(sum, loadLanes(d, from, left));
+    }
+    storeLanes(sum, d, joined + i, left);
+  });
+}
+
+// Makes results of joined columns: joinTaps(where the first one's taps begin).
+template <class Op, class Join>
+HWY_INLINE void finishRow(const PoolRows& rows, int64_t h, const Join& joinTaps) {
+  const F d;
+  const float* joined = rows.joined + h * rows.joinedStep;
+  float* out = rows.out + h * rows.outWidth;
+  const V share = hn::Set(d, rows.share * rows.rows[h].share);
+  const auto scaled = [&](V sum, V shares)
+                          HWY_ATTR { return Op::kStart == 0 ? hn::Mul(sum, hn::Mul(share, shares)) : sum; };
+  if (const auto lanes = static_cast<int64_t>(hn::Lanes(d)); rows.outWidth < lanes) {
+    const auto count = static_cast<size_t>(rows.outWidth);
+    const V shares = Op::kStart == 0 ? loadPartial(d, rows.shares, count) : share;
+    return storePartial(scaled(joinTaps(joined), shares), d, out, count);
+  }
+  forEachVector(rows.outWidth, [&](int64_t i) HWY_ATTR {
+    const V shares = Op::kStart == 0 ? hn::LoadU(d, rows.shares + i) : share;
+    hn::StoreU(scaled(joinTaps(joined + i * rows.stride), shares), d, out + i);
+  });
+}
+
+// Any taps; with a stride, elements that lie apart.
+template <class Op>
+HWY_INLINE V joinAny(const PoolRows& rows, const float* from) {
+  const F d;
+  const hn::RebindToSigned<F> di;
+  const auto apart = hn::Mul(hn::Iota(di, 0), hn::Set(di, static_cast<int32_t>(rows.stride)));
+  V sum = hn::Set(d, Op::kStart);
+  if (rows.stride == 1)
+    for (int64_t tap = 0; tap < rows.taps; ++tap, from += rows.dilation) sum = Op::join(sum, hn::LoadU(d, from));
+  else
+    for (int64_t tap = 0; tap < rows.taps; ++tap, from += rows.dilation)
+      sum = Op::join(sum, hn::GatherIndex(d, from, apart));
+  return sum;
+}
+
+// Neighbours that are kStride apart, and of which each sees up to as many elements more: some of each of their parts.
+template <class Op, int kStride>
+HWY_INLINE V joinParts(const float* from, int64_t taps) {
+  const F d;
+  V sum = hn::Set(d, Op::kStart);
+  for (; taps > 0; taps -= kStride, from += kStride) {
+    V a, b, c, e;
+    if constexpr (kStride == 2) hn::LoadInterleaved2(d, from, a, b);
+    if constexpr (kStride == 4) hn::LoadInterleaved4(d, from, a, b, c, e);
+    sum = Op::join(sum, a);
+    if (taps > 1) sum = Op::join(sum, b);
+    if constexpr (kStride == 4) {
+      if (taps > 2) sum = Op::join(sum, c);
+      if (taps > 3) sum = Op::join(sum, e);
+    }
+  }
+  return sum;
+}
+
+template <class Op>
+HWY_INLINE void finishRow(const PoolRows& rows, int64_t h) {
+  [[maybe_unused]] const F d;
+#if HWY_TARGET <= HWY_AVX2  // the better, the smaller; others take the shorter code
+  if (rows.stride == 1 && rows.taps == 3)
+    return finishRow<Op>(rows, h, [&](const float* from) HWY_ATTR {
+      const V two = Op::join(hn::LoadU(d, from), hn::LoadU(d, from + rows.dilation));
+      return Op::join(two, hn::LoadU(d, from + 2 * rows.dilation));
+    });
+  if (rows.stride == 2 && rows.dilation == 1)
+    return finishRow<Op>(rows, h, [&](const float* from) HWY_ATTR { return joinParts<Op, 2>(from, rows.taps); });
+  if (rows.stride == 4 && rows.dilation == 1)
+    return finishRow<Op>(rows, h, [&](const float* from) HWY_ATTR { return joinParts<Op, 4>(from, rows.taps); });
+#endif
+  finishRow<Op>(rows, h, [&](const float* from) HWY_ATTR { return joinAny<Op>(rows, from); });
+}
+
+template <class Op>
+void poolRows(const PoolRows& rows) {
+  for (int64_t h = 0; h < rows.count; ++h)
+    joinColumns<Op>(rows, rows.rows[h], rows.joined + h * rows.joinedStep + rows.before);
+  for (int64_t h = 0; h < rows.count; ++h) finishRow<Op>(rows, h);
+}
+
 }  // namespace
 
 extern const PoolTable kPoolTable;
-const PoolTable kPoolTable = {greatest, greatestNarrow, greatestBytes<int8_t>, greatestBytes<uint8_t>, sum};
+const PoolTable kPoolTable = {greatest, greatestNarrow,     greatestBytes<int8_t>, greatestBytes<uint8_t>,
+                              sum,      poolRows<Greatest>, poolRows<Sum>};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

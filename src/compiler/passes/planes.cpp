@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// A pool that stands alone between Transposes works on planes, as its neighbours do: moving channels takes longer.
+#include "compiler/passes.h"
+#include "graph/readers/pool_rows.h"
+
+namespace max {
+
+namespace {
+
+// Channels second become last.
+bool movesChannelsLast(const std::vector<int64_t>& perm) {
+  if (perm.size() < 3 || perm[0] != 0 || perm.back() != 1) return false;
+  for (size_t i = 1; i + 1 < perm.size(); ++i)
+    if (perm[i] != static_cast<int64_t>(i) + 1) return false;
+  return true;
+}
+
+bool poolPlanes(Rewriter& rewriter, Node& node) {
+  if (node.input(0)->type.dtype != DType::Float32) return false;
+  const Node *before = producer(node.input(0), "Transpose"), *after = singleUser(node.output());
+  if (!before || !after || !after->is("Transpose")) return false;
+  const std::vector<int64_t> perm = permOf(*before);
+  if (!movesChannelsLast(perm) || permOf(*after) != inverse(perm)) return false;
+  if (!readers::fitsPoolRows(readers::Pool(node.attributes, perm.size() - 2).windows)) return false;
+  Node* pool = rewriter.add("", node.op(), {before->input(0)}, node.attributes, {&node});
+  return sameType(pool->output(), after->output()) && rewriter.replace(after->output(), pool->output());
+}
+
+constexpr Rule kRules[] = {{kMaxDomain, "MaxPool", poolPlanes}, {kMaxDomain, "AveragePool", poolPlanes}};
+
+}  // namespace
+
+void keepPlanes(Rewriter& rewriter) {
+  if (!rewriter.options().accelerator) applyRules(rewriter, kRules, 1);
+}
+
+}  // namespace max
