@@ -82,11 +82,12 @@ class GridSampleOp final : public OpKernel {
     const Shape &x = request.inputs[0].shape, &y = request.outputs[0].shape;
     inputSize_ = x.product(2, x.rank());
     outputSize_ = y.product(2, y.rank());
-    gathersRows_ = std::is_same_v<T, float> && channels_ >= kChannelsWorthRows && batch_ > 0;
-    const Shape strides = contiguousStrides(x);
-    samplesPlanes_ = std::is_same_v<T, float> && !gathersRows_ && rank_ == 2 && inputSize_ > 0 &&
-                     inputSize_ < kMostPlane && rule_.mode == readers::GridMode::Linear &&
+    const bool isNearest = rule_.mode == readers::GridMode::Nearest;
+    samplesPlanes_ = std::is_same_v<T, float> && rank_ == 2 && inputSize_ > 0 && inputSize_ < kMostPlane &&
+                     (isNearest || (rule_.mode == readers::GridMode::Linear && channels_ < kChannelsWorthRows)) &&
                      rule_.padding == readers::GridPadding::Zeros;
+    gathersRows_ = std::is_same_v<T, float> && !samplesPlanes_ && channels_ >= kChannelsWorthRows && batch_ > 0;
+    const Shape strides = contiguousStrides(x);
     for (int axis = 0; axis < rank_; ++axis) {
       axes_.emplace_back(rule_, x[axis + 2]);
       strides_.push(strides[axis + 2] * (gathersRows_ ? channels_ : 1));
@@ -148,7 +149,8 @@ class GridSampleOp final : public OpKernel {
     const int64_t count = std::min(kBlock, outputSize_ - first);
     passWork(count * channels_);
     table_.planes({context.in<float>(0) + image * channels_ * inputSize_, channels_, inputSize_ / width_, width_,
-                   rule_.alignsCorners, context.out<float>() + image * channels_ * outputSize_ + first, outputSize_},
+                   rule_.alignsCorners, rule_.mode == readers::GridMode::Nearest,
+                   context.out<float>() + image * channels_ * outputSize_ + first, outputSize_},
                   grid, count);
   }
 

@@ -11,6 +11,7 @@ struct SampledPlanes {
   const float* x;
   int64_t channels, height, width;
   bool alignsCorners;  // of the grid
+  bool isNearest;      // pixels are not interpolated
   float* out;
   int64_t outStride;  // from one channel's results to the next
 };
@@ -19,7 +20,8 @@ struct SampleTable {
   // out[c] = the sum of weights[k] * x[offsets[k] + c], c < channels, k < count.
   void (*rows)(const float* x, const int64_t* offsets, const float* weights, int64_t count, int64_t channels,
                float* out);
-  // Linear in both axes; `grid` has two coordinates for each of `count` results. Pixels outside the image are zero.
+  // Linear in both axes, or the nearest pixel; `grid` has two coordinates for each of `count` results. Pixels outside
+  // the image are zero.
   void (*planes)(const SampledPlanes& planes, const float* grid, int64_t count);
 };
 
