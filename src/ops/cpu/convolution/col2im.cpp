@@ -5,6 +5,7 @@
 
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
+#include "ops/cpu/convolution/add_lines.h"
 #include "ops/cpu/convolution/column_axis.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/movement/movement.h"
@@ -68,9 +69,24 @@ class Col2ImOp final : public OpKernel {
   void addTap(const T* columns, int64_t tap, T* image) const {
     const ColumnAxis& axis = axes_[2];
     const int64_t place = tap % axis.taps, begin = axis.begin(place), end = axis.end(place), shift = axis.shift(place);
+    if constexpr (std::is_same_v<T, float>)
+      if (axis.stride == 1) return addRows(columns + begin, end - begin, tap, image + begin + shift);
     forEachColumnLine(axes_, tap, [&](int64_t line, int64_t at) {
       addLine(columns + line + begin, end - begin, axis.stride, image + at + begin * axis.stride + shift);
     });
+  }
+
+  // Of positions in a row, `count` of each.
+  void addRows(const float* columns, int64_t count, int64_t tap, float* image) const {
+    const ColumnAxis &depth = axes_[0], &row = axes_[1];
+    const int64_t h = tap / axes_[2].taps % row.taps, d = tap / axes_[2].taps / row.taps;
+    const int64_t begin = row.begin(h), rows = row.end(h) - begin, first = begin * row.stride + row.shift(h);
+    for (int64_t i = depth.begin(d); i < depth.end(d) && rows > 0 && count > 0; ++i) {
+      const int64_t slice = (i * depth.stride + depth.shift(d)) * row.size;
+      table_.add({columns + (i * row.positions + begin) * axes_[2].positions, axes_[2].positions,
+                  image + (slice + first) * axes_[2].size, row.stride * axes_[2].size, rows, count});
+      passWork(rows * (8 + count / 4));
+    }
   }
 
   void addTwoTaps(const T* columns, int64_t tap, T* image) const {
@@ -104,6 +120,7 @@ class Col2ImOp final : public OpKernel {
     }
   }
 
+  const LinesTable& table_ = linesTable();
   int64_t planes_, columns_;
   ColumnAxis axes_[3];
 };
