@@ -114,5 +114,38 @@ TEST(ConvTranspose, TakesPhasesOfGroups) {
     for (const char* activation : {"", "Relu", "Tanh"}) comparePhases(random, test, activation);
 }
 
+// Both with filters that come with the call, and channels second.
+TEST(ConvTranspose, TakesPhasesOfFiltersOfTheCall) {
+  Random random(36);
+  for (const Phased& test : {Phased{2, 9, 11, 40, 40, 4, 2, 1}, Phased{1, 75, 81, 20, 20, 5, 2, 0},
+                             Phased{2, 9, 11, 40, 20, 4, 2, 1}, Phased{3, 7, 5, 64, 8, 6, 3, 4}}) {
+    if (test.groups < test.channels && groupedTable().lanes <= test.channels / test.groups) continue;
+    const Attributes attributes = with({{"group", test.groups},
+                                        {"strides", std::vector<int64_t>{test.stride, test.stride}},
+                                        {"pads", std::vector<int64_t>(4, test.pad)}});
+    LooseNode node("ConvTranspose", attributes);
+    const std::vector<Ref<Tensor>> inputs = {
+        randomTensor(random, DType::Float32, {test.images, test.channels, test.height, test.width}),
+        randomTensor(random, DType::Float32, {test.channels, test.channels / test.groups, test.kernel, test.kernel}),
+        randomTensor(random, DType::Float32, {test.channels})};
+    const auto side = [&](int64_t in) { return (in - 1) * test.stride + test.kernel - 2 * test.pad; };
+    const std::vector<OutputType> type = {
+        {DType::Float32, {test.images, test.channels, side(test.height), side(test.width)}}};
+    const KernelRun expected = runOp(node.node(), inputs, type, "reference");
+    for (const int lanes : {1, 3}) {
+      const KernelRun actual = runOp(node.node(), inputs, type, "phases_f32", lanes);
+      expectClose(*actual.outputs[0], *expected.outputs[0], 1e-4, concat(inputs[1]->shape(), " on ", lanes));
+    }
+  }
+}
+
+// Or products of rows of pixels, where filters fill vectors.
+TEST(ConvTranspose, TakesPhasesOfProducts) {
+  Random random(35);
+  for (const Phased& test : {Phased{2, 9, 11, 32, 1, 4, 2, 1}, Phased{1, 12, 9, 64, 2, 3, 2, 1},
+                             Phased{1, 5, 30, 96, 3, 5, 3, 2}, Phased{2, 7, 6, 48, 1, 2, 2, 1}})
+    for (const char* activation : {"", "Relu", "Tanh"}) comparePhases(random, test, activation);
+}
+
 }  // namespace
 }  // namespace max::test

@@ -11,6 +11,7 @@
 #include "base/interrupt_point.h"
 #include "graph/readers/matrix.h"
 #include "graph/readers/windows.h"
+#include "ops/cpu/convolution/channels_first.h"
 #include "ops/cpu/convolution/conv_few.h"
 #include "ops/cpu/convolution/conv_grouped.h"
 #include "ops/cpu/convolution/conv_multiplied.h"
@@ -18,7 +19,6 @@
 #include "ops/cpu/convolution/conv_windows.h"
 #include "ops/cpu/convolution/winograd.h"
 #include "ops/cpu/matrix/matmul.h"
-#include "ops/cpu/movement/transpose_tile.h"
 #include "ops/cpu/narrow.h"
 
 namespace max {
@@ -408,56 +408,6 @@ std::unique_ptr<OpKernel> createWordsConv(const OpRequest& request) {
   return std::make_unique<ConvOp>(request, shape, gemmTableFor(request.node));
 }
 
-// ONNX's Conv, where the compiler could not choose the layout (the rank became known with the plan):
-// moves channels last for the product, and back.
-class ChannelsFirstOp : public OpKernel {
- public:
-  using Create = std::unique_ptr<OpKernel> (*)(const OpRequest& request);
-  ChannelsFirstOp(const OpRequest& request, Create createInner)
-      : images_(request.inputs[0].shape[0]),
-        channels_(request.inputs[0].shape[1]),
-        filters_(request.outputs[0].shape[1]),
-        inPixels_(request.inputs[0].shape.product(2, request.inputs[0].shape.rank())),
-        outPixels_(request.outputs[0].shape.product(2, request.outputs[0].shape.rank())),
-        hasBias_(request.has(2)) {
-    std::vector<Operand> inputs(request.inputs.begin(), request.inputs.end());
-    std::vector<Operand> outputs(request.outputs.begin(), request.outputs.end());
-    inputs[0].shape = channelsLast(inputs[0].shape);
-    outputs[0].shape = channelsLast(outputs[0].shape);
-    if (createInner == createWordsConv && roundsFilters(request)) inputs[0].dtype = DType::BFloat16;
-    rounds_ = isNarrow(inputs[0]);
-    inner_ = createInner({request.node, inputs, outputs, request.lanes});
-    const int64_t pixelBytes = alignUp(checkedMultiply<int64_t>(4, inputs[0].shape.count()));
-    roundedAt_ = rounds_ ? pixelBytes : 0;
-    outAt_ = checkedAdd(pixelBytes, rounds_ ? alignUp(pixelBytes / 2) : 0);
-    innerAt_ = checkedAdd(outAt_, alignUp(checkedMultiply<int64_t>(4, outputs[0].shape.count())));
-  }
-
-  void run(const OpContext& context) const override {
-    auto* x = reinterpret_cast<float*>(context.scratch);
-    auto* y = reinterpret_cast<float*>(context.scratch + outAt_);
-    transposeMatrices(context.in<float>(0), images_, channels_, inPixels_, x);
-    auto* rounded = reinterpret_cast<uint16_t*>(context.scratch + roundedAt_);
-    if (rounds_)
-      inParts(images_ * inPixels_ * channels_, 1, [&](int64_t begin, int64_t end) {
-        bfloat16GemmTable()->narrow(x + begin, end - begin, rounded + begin);
-      });
-    const void* inputs[] = {rounds_ ? static_cast<const void*>(rounded) : x, context.inputs[1],
-                            hasBias_ ? context.inputs[2] : nullptr};
-    void* outputs[] = {y};
-    inner_->run({inputs, outputs, context.scratch + innerAt_, context.lanes});
-    transposeMatrices(y, images_, outPixels_, filters_, context.out<float>());
-  }
-  size_t scratchBytes() const override { return static_cast<size_t>(innerAt_) + inner_->scratchBytes(); }
-
- private:
-  int64_t images_, channels_, filters_, inPixels_, outPixels_;
-  bool hasBias_;
-  std::unique_ptr<OpKernel> inner_;
-  bool rounds_ = false;  // what is multiplied is bfloat16, and each pixel is read several times
-  int64_t roundedAt_ = 0, outAt_, innerAt_;
-};
-
 bool hasPlainPadding(const Node& node, const Shape& weights) {
   return !readers::readWindows(node.attributes, weights.dims().subspan(2)).isSame();
 }
@@ -468,9 +418,9 @@ bool acceptsChannelsFirst(const OpRequest& request) {
          hasPlainPadding(request.node, request.inputs[1].shape);
 }
 
-template <ChannelsFirstOp::Create createInner>
+template <CreateKernel createInner>
 std::unique_ptr<OpKernel> createChannelsFirst(const OpRequest& request) {
-  return std::make_unique<ChannelsFirstOp>(request, createInner);
+  return max::createChannelsFirst(request, createInner, createInner == createWordsConv && roundsFilters(request));
 }
 
 // Constant filters that can be packed; NULL if there are none.
@@ -525,6 +475,7 @@ constexpr Implementation kConv[] = {{"stem_f32", acceptsStem, createStem},
                                     {"conv_bf16", acceptsWordsConv, createWordsConv},
                                     {"conv_f32", acceptsConv, createConv}};
 constexpr Implementation kChannelsFirst[] = {
+    {"grouped_f32", acceptsChannelsFirst<acceptsGrouped>, createChannelsFirst<createGrouped>},
     {"few_f32", acceptsChannelsFirst<acceptsFew>, createChannelsFirst<createFew>},
     {"multiplied_f32", acceptsChannelsFirst<acceptsMultiplied>, createMultiplied},
     {"conv_bf16", acceptsChannelsFirst<acceptsWordsConv>, createChannelsFirst<createWordsConv>},

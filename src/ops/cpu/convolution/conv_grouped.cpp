@@ -35,10 +35,7 @@ constexpr int kPixels = kLanes >= 16 ? 14 : 6;  // so that their sums are in reg
 template <int kGroup, int kChannel>
 HWY_INLINE V spread(V x) {
   if constexpr (kGroup == 2) return kChannel == 0 ? hn::DupEven(x) : hn::DupOdd(x);
-  if constexpr (kGroup == 4) return hn::Broadcast<kChannel>(x);
-  HWY_ALIGN int32_t lanes[kLanes];
-  MAX_UNROLL for (int i = 0; i < kLanes; ++i) lanes[i] = i / kGroup * kGroup + kChannel;
-  return hn::TableLookupLanes(x, hn::SetTableIndices(D(), lanes));
+  return hn::Broadcast<kChannel>(x);
 }
 
 // Adds a tap of kCount pixels: of groups that share a vector,
@@ -58,71 +55,95 @@ struct FewChannels {
 };
 
 // or of one group, each of whose channels is spread to all lanes.
+template <class DV>
 struct OneGroup {
   int64_t channels;
 
   template <int kCount>
-  HWY_INLINE void operator()(const float* x, int64_t step, const float*& weights, V (&sum)[kCount]) const {
-    const D d;
-    for (int64_t c = 0; c < channels; ++c, weights += kLanes) {
-      const V weight = hn::LoadU(d, weights);
+  HWY_INLINE void operator()(const float* x, int64_t step, const float*& weights, hn::Vec<DV> (&sum)[kCount]) const {
+    const DV d;
+    for (int64_t c = 0; c < channels; ++c, weights += hn::MaxLanes(d)) {
+      const hn::Vec<DV> weight = hn::LoadU(d, weights);
       MAX_UNROLL for (int p = 0; p < kCount; ++p) sum[p] = hn::MulAdd(hn::Set(d, x[c + p * step]), weight, sum[p]);
     }
   }
 };
 
-template <int kCount, class AddTap>
+// The same of as many channels as lanes, whose weights are in registers while pixels take turns: there are too few
+// others for the places of all pixels.
+template <class DV>
+struct OneSquareGroup {
+  template <int kCount>
+  HWY_INLINE void operator()(const float* x, int64_t step, const float*& weights, hn::Vec<DV> (&sum)[kCount]) const {
+    const DV d;
+    constexpr int kChannels = hn::MaxLanes(d);
+    hn::Vec<DV> weight[kChannels];
+    MAX_UNROLL for (int c = 0; c < kChannels; ++c) weight[c] = hn::LoadU(d, weights + c * kChannels);
+    weights += kChannels * kChannels;
+    MAX_UNROLL for (int p = 0; p < kCount; ++p, x += step) MAX_UNROLL for (int c = 0; c < kChannels; ++c) sum[p] =
+        hn::MulAdd(hn::Set(d, x[c]), weight[c], sum[p]);
+  }
+};
+
+template <class DV, int kCount, class AddTap>
 HWY_INLINE void tile(const GroupedRow& row, AddTap addTap, int64_t pixel) {
-  const D d;
-  V sum[kCount];
-  const V bias = row.bias ? hn::LoadU(d, row.bias) : hn::Zero(d);
+  using Sum = hn::Vec<DV>;
+  const DV d;
+  Sum sum[kCount];
+  const Sum bias = row.bias ? hn::LoadU(d, row.bias) : hn::Zero(d);
   MAX_UNROLL for (int p = 0; p < kCount; ++p) sum[p] = bias;
   const int64_t step = row.stride * row.step;
   for (int64_t r = 0; r < row.rows; ++r) {
     const float *x = row.x[r] + pixel * step, *weights = row.weights[r];
     for (int64_t tap = 0; tap < row.rowTaps; ++tap, x += row.step) addTap(x, step, weights, sum);
   }
-  const V low = hn::Set(d, row.low), high = hn::Set(d, row.high);
+  const Sum low = hn::Set(d, row.low), high = hn::Set(d, row.high);
   float* out = row.out + pixel * row.filters;
   MAX_UNROLL for (int p = 0; p < kCount; ++p) hn::StoreU(hn::Min(high, hn::Max(low, sum[p])), d, out + p * row.filters);
 }
 
-// The last tile overlaps the one before it.
-template <int kCount, class AddTap>
+// The last tile overlaps the one before it; it is half as large where that is enough.
+template <class DV, class AddTap>
 void runTiles(const GroupedRow& row, AddTap addTap) {
-  for (int64_t pixel = 0; pixel < row.pixels; pixel += kCount)
-    tile<kCount>(row, addTap, std::min(pixel, row.pixels - kCount));
-}
-
-template <int kGroup>
-void runPixels(const GroupedRow& row) {
-  row.pixels >= kPixels ? runTiles<kPixels>(row, FewChannels<kGroup>()) : runTiles<1>(row, FewChannels<kGroup>());
+  constexpr int kHalf = kPixels / 2;
+  int64_t pixel = 0;
+  for (; row.pixels - pixel > kHalf && row.pixels >= kPixels; pixel += kPixels) {
+    pixel = std::min(pixel, row.pixels - kPixels);
+    tile<DV, kPixels>(row, addTap, pixel);
+  }
+  for (; pixel < row.pixels && row.pixels >= kHalf; pixel += kHalf) {
+    pixel = std::min(pixel, row.pixels - kHalf);
+    tile<DV, kHalf>(row, addTap, pixel);
+  }
+  for (; pixel < row.pixels; ++pixel) tile<DV, 1>(row, addTap, pixel);
 }
 
 void run(const GroupedRow& row, int64_t groupChannels) {
-  if (groupChannels == 2) return runPixels<2>(row);
-  if (groupChannels == 4) return runPixels<4>(row);
-  if constexpr (kLanes > 8) runPixels<8>(row);
+  groupChannels == 2 ? runTiles<D>(row, FewChannels<2>()) : runTiles<D>(row, FewChannels<4>());
 }
 
-void runOneGroup(const GroupedRow& row, int64_t channels) {
-  const OneGroup group{channels};
-  if (row.pixels >= kPixels) return runTiles<kPixels>(row, group);
-  row.pixels >= kPixels / 2 ? runTiles<kPixels / 2>(row, group) : runTiles<1>(row, group);
+void runOneGroup(const GroupedRow& row, int64_t channels) { runTiles<D>(row, OneGroup<D>{channels}); }
+
+// Half a vector of filters: spreading channels to the lanes of two groups would take as long as their products.
+void runHalf(const GroupedRow& row, int64_t) {
+  using Half = hn::CappedTag<float, kLanes >= 16 ? kLanes / 2 : kLanes>;
+  if constexpr (kLanes >= 16) runTiles<Half>(row, OneSquareGroup<Half>());
 }
 
 #else
 
 void run(const GroupedRow&, int64_t) {}
 void runOneGroup(const GroupedRow&, int64_t) {}
+void runHalf(const GroupedRow&, int64_t) {}
 
 #endif
 
 }  // namespace
 
-extern const GroupedTable kGrouped, kOneGroup;
+extern const GroupedTable kGrouped, kOneGroup, kHalfGroup;
 constexpr GroupedTable kGrouped = {kLanes, false, false, run};
 constexpr GroupedTable kOneGroup = {kLanes, false, true, runOneGroup};
+constexpr GroupedTable kHalfGroup = {kLanes / 2, false, true, runHalf};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -142,8 +163,8 @@ constexpr int64_t kOneGroupFilters = 16;                 // with smaller vectors
 
 Ref<GroupedWeights> weightsOf(const OpRequest& request, const GroupedTable& table) {
   auto* prepared = dynamic_cast<GroupedWeights*>(request.node.prepared.get());
-  if (prepared && prepared->fits(table)) return Ref<GroupedWeights>(prepared);
-  return makeRef<GroupedWeights>(table, *request.inputs[1].constant);
+  if (prepared && prepared->layout().fits(table)) return Ref<GroupedWeights>(prepared);
+  return request.inputs[1].constant ? makeRef<GroupedWeights>(table, *request.inputs[1].constant) : nullptr;
 }
 
 const GroupedTable& tableOf(const OpRequest& request) {
@@ -163,15 +184,28 @@ class GroupedOp final : public BorderedRowsOp {
                        elementsOf(request)),
         table_(tableOf(request)),
         weights_(weightsOf(request, table_)),
+        layout_(table_, request.inputs[1].shape),
+        packedBytes_(weights_ ? 0 : alignUp(checkedMultiply<int64_t>(sizeof(float), layout_.floats()))),
         writesNarrow_(isNarrow(request.outputs[0])) {}
 
+  size_t scratchBytes() const override { return BorderedRowsOp::scratchBytes() + static_cast<size_t>(packedBytes_); }
+  void run(const OpContext& context) const override {
+    if (!weights_) layout_.pack(context.in<float>(1), ownFilters(context));
+    BorderedRowsOp::run(context);
+  }
+
  private:
+  // Of filters that are not known before the call, behind the memory of lanes.
+  float* ownFilters(const OpContext& context) const {
+    return reinterpret_cast<float*>(context.scratch + BorderedRowsOp::scratchBytes());
+  }
+
   void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float* floats) const override {
     const int64_t at = segment.begin * shape_.filters, count = segment.pixels * shape_.filters;
     uint16_t* narrow = writesNarrow_ ? context.out<uint16_t>() + at : nullptr;
     float* out = writesNarrow_ ? floats : context.out<float>() + at;
     const float* bias = hasBias_ ? context.in<float>(2) : nullptr;
-    runGroupedSegment(table_, *weights_, shape_,
+    runGroupedSegment(table_, layout_, weights_ ? weights_->values() : ownFilters(context), shape_,
                       {segment, shape_.filters, bias, out, activation_.function ? nullptr : narrow, activation_.low,
                        activation_.high});
     if (!activation_.function) return;
@@ -182,7 +216,9 @@ class GroupedOp final : public BorderedRowsOp {
   }
 
   const GroupedTable& table_;
-  Ref<GroupedWeights> weights_;
+  Ref<GroupedWeights> weights_;  // NULL = each run packs its own
+  GroupedLayout layout_;
+  int64_t packedBytes_;
   bool writesNarrow_;
 };
 
@@ -195,41 +231,49 @@ int64_t placeOfWord(int64_t filter, int64_t word, int64_t words, int64_t lanes) 
 
 }  // namespace
 
-GroupedWeights::GroupedWeights(const GroupedTable& table, const Tensor& weights)
-    : lanes_(table.lanes), filters_(weights.shape()[0]), hasWords_(table.hasWords) {
-  const Shape& shape = weights.shape();
-  const int64_t channels = shape[1], taps = shape.product(2, shape.rank());
-  const int64_t elements = hasWords_ ? 2 : 1, depth = channels / elements;
-  rowFloats_ = shape[shape.rank() - 1] * depth * lanes_;
-  blockFloats_ = taps * depth * lanes_;
-  const DType dtype = hasWords_ ? DType::BFloat16 : DType::Float32;
-  values_ = Tensor::allocate(dtype, Shape({checkedMultiply(blocks() * lanes_, taps * channels)}));
-  auto* values = static_cast<std::byte*>(values_->mutableData());
-  std::fill_n(values, values_->bytes(), std::byte{0});
-  const auto add = [&](int64_t block, int64_t place) {
-    const float* from = weights.as<float>() + (firstOf(block) + place) * channels * taps;
-    for (int64_t c = 0; c < channels; ++c)
-      for (int64_t tap = 0; tap < taps; ++tap, ++from) {
-        const int64_t to = block * blockFloats_ + tap * depth * lanes_;
-        const int64_t words = table.isOneGroup ? c / 2 * lanes_ + place : placeOfWord(place, c / 2, depth, lanes_);
-        if (hasWords_)
-          reinterpret_cast<uint16_t*>(values)[2 * (to + words) + c % 2] = bfloat16FromFloat(*from);
-        else
-          reinterpret_cast<float*>(values)[to + c * lanes_ + place] = *from;
-      }
-  };
+GroupedLayout::GroupedLayout(const GroupedTable& table, const Shape& weights)
+    : table_(&table), filters_(weights[0]), channels_(weights[1]), taps_(weights.product(2, weights.rank())) {
+  const int64_t step = checkedMultiply(table.hasWords ? channels_ / 2 : channels_, table.lanes);
+  rowFloats_ = checkedMultiply(weights.back(), step);
+  blockFloats_ = checkedMultiply(taps_, step);
+}
+
+void GroupedLayout::packFilter(const float* weights, int64_t block, int64_t place, float* values) const {
+  const int64_t lanes = table_->lanes, depth = hasWords() ? channels_ / 2 : channels_, step = depth * lanes;
+  const float* from = weights + (firstOf(block) + place) * channels_ * taps_;
+  float* to = values + block * blockFloats_;
+  for (int64_t c = 0; c < channels_; ++c) {
+    if (!hasWords()) {
+      for (int64_t tap = 0; tap < taps_; ++tap) to[tap * step + c * lanes + place] = *from++;
+      continue;
+    }
+    const int64_t word = table_->isOneGroup ? c / 2 * lanes + place : placeOfWord(place, c / 2, depth, lanes);
+    for (int64_t tap = 0; tap < taps_; ++tap)
+      reinterpret_cast<uint16_t*>(to)[2 * (tap * step + word) + c % 2] = bfloat16FromFloat(*from++);
+  }
+}
+
+void GroupedLayout::pack(const float* weights, float* values) const {
+  if (filters_ < table_->lanes) std::fill_n(values, floats(), 0.f);
+  WorkCounter work;
   for (int64_t block = 0; block < blocks(); ++block)
-    for (int64_t place = 0; place < std::min(lanes_, filters_); ++place) add(block, place);
+    for (int64_t place = 0; place < std::min(table_->lanes, filters_); ++place, work.pass(channels_ * taps_))
+      packFilter(weights, block, place, values);
 }
 
-int64_t GroupedWeights::blocks() const { return ceilDiv(filters_, lanes_); }
+int64_t GroupedLayout::blocks() const { return ceilDiv(filters_, table_->lanes); }
 
-int64_t GroupedWeights::firstOf(int64_t block) const {
-  return std::max<int64_t>(std::min(block * lanes_, filters_ - lanes_), 0);
+int64_t GroupedLayout::firstOf(int64_t block) const {
+  return std::max<int64_t>(std::min(block * table_->lanes, filters_ - table_->lanes), 0);
 }
 
-void runGroupedSegment(const GroupedTable& table, const GroupedWeights& weights, const ConvShape& shape,
-                       const GroupedSegment& segment) {
+GroupedWeights::GroupedWeights(const GroupedTable& table, const Tensor& weights)
+    : layout_(table, weights.shape()), values_(Tensor::allocate(DType::Float32, Shape({layout_.floats()}))) {
+  layout_.pack(weights.as<float>(), static_cast<float*>(values_->mutableData()));
+}
+
+void runGroupedSegment(const GroupedTable& table, const GroupedLayout& layout, const float* filters,
+                       const ConvShape& shape, const GroupedSegment& segment) {
   const int64_t elements = table.hasWords ? 2 : 1, count = segment.rows.count;
   const float *x[BorderedRows::kMost], *values[BorderedRows::kMost];
   GroupedRow row{x,
@@ -246,11 +290,11 @@ void runGroupedSegment(const GroupedTable& table, const GroupedWeights& weights,
                  nullptr,
                  segment.low,
                  segment.high};
-  for (int64_t block = 0; block < weights.blocks(); ++block) {
-    const int64_t filter = weights.firstOf(block);
+  for (int64_t block = 0; block < layout.blocks(); ++block) {
+    const int64_t filter = layout.firstOf(block);
     for (int64_t r = 0; r < count; ++r) {
       x[r] = segment.rows.x[r] + filter / shape.groupFilters() * shape.groupChannels() / elements;
-      values[r] = weights.row(block, segment.rows.numbers[r]);
+      values[r] = layout.row(filters, block, segment.rows.numbers[r]);
     }
     row.bias = segment.bias ? segment.bias + filter : nullptr;
     row.out = segment.narrow ? nullptr : segment.out + filter;
@@ -276,24 +320,30 @@ const GroupedTable* groupedTableFor(const Node& node, const Shape& weights) {
   }
 #endif
   const bool fits = areFew && channels < floats.lanes && weights[0] >= floats.lanes;
-  if (fits) return &floats;
+  if (fits) return 2 * channels == floats.lanes && channels == 8 ? &MAX_CHOOSE_TARGET(kHalfGroup) : &floats;
   const bool isOne = groups > 1 && filters == floats.lanes && filters >= kOneGroupFilters;
   return isOne && !mayBeNarrow(node) ? &MAX_CHOOSE_TARGET(kOneGroup) : nullptr;
 }
 
 NarrowOperands narrowGroups(const Node& node) {
   const auto* weights = dynamic_cast<const GroupedWeights*>(node.prepared.get());
-  return weights && weights->hasWords() ? NarrowOperands{operandBit(0), operandBit(0)} : NarrowOperands();
+  return weights && weights->layout().hasWords() ? NarrowOperands{operandBit(0), operandBit(0)} : NarrowOperands();
 }
 
 bool acceptsGrouped(const OpRequest& request) {
   const auto* weights = dynamic_cast<const GroupedWeights*>(request.node.prepared.get());
-  return weights && !weights->hasWords() && !request.has(3) && areFloats(request);
+  if (request.has(3) || !areFloats(request)) return false;
+  if (request.node.prepared) return weights && !weights->layout().hasWords();
+  const Shape& shape = request.inputs[1].shape;
+  // A product packs filters of a whole vector as fast, and gains nothing from them.
+  if (request.inputs[1].constant || shape.rank() > 5 || shape[1] >= kOneGroupFilters) return false;
+  const GroupedTable* table = groupedTableFor(request.node, shape);
+  return table && !table->hasWords;
 }
 
 bool acceptsGroupedWords(const OpRequest& request) {
   const auto* weights = dynamic_cast<const GroupedWeights*>(request.node.prepared.get());
-  return weights && weights->hasWords() && !request.has(3) && areFloats(request, narrowGroups(request.node));
+  return weights && weights->layout().hasWords() && !request.has(3) && areFloats(request, narrowGroups(request.node));
 }
 
 std::unique_ptr<OpKernel> createGrouped(const OpRequest& request) { return std::make_unique<GroupedOp>(request); }

@@ -38,25 +38,39 @@ const GroupedTable& groupedTable();  // of cpuTarget()
 // For a node that is a convolution with such weights, channels last, or several; NULL = none, or not worth it.
 const GroupedTable* groupedTableFor(const Node& node, const Shape& weights);
 
-// In blocks of filters that are computed together: [block][kernel row][kernel column][channel or word of the group]
+// Filters in blocks that are computed together: [block][kernel row][kernel column][channel or word of the group]
 // [lanes]. Words are in the order of the kernel's sums. The last block overlaps the one before it.
+class GroupedLayout {
+ public:
+  GroupedLayout(const GroupedTable& table, const Shape& weights);
+  bool hasWords() const { return table_->hasWords; }
+  bool fits(const GroupedTable& table) const { return table_->lanes == table.lanes && hasWords() == table.hasWords; }
+  int64_t floats() const { return blocks() * blockFloats_; }  // or words
+  void pack(const float* weights, float* values) const;
+  int64_t blocks() const;
+  int64_t firstOf(int64_t block) const;
+  const float* row(const float* values, int64_t block, int64_t kernelRow) const {
+    return values + block * blockFloats_ + kernelRow * rowFloats_;
+  }
+
+ private:
+  void packFilter(const float* weights, int64_t block, int64_t place, float* values) const;
+
+  const GroupedTable* table_;
+  int64_t filters_, channels_, taps_;
+  int64_t blockFloats_, rowFloats_;  // of a block, of a kernel row of it; or words
+};
+
 class GroupedWeights : public Prepared {
  public:
   GroupedWeights(const GroupedTable& table, const Tensor& weights);
   size_t bytes() const override { return values_->bytes(); }
   bool replaces(size_t input) const override { return input == 1; }
-  bool fits(const GroupedTable& table) const { return lanes_ == table.lanes && hasWords_ == table.hasWords; }
-  bool hasWords() const { return hasWords_; }
-  int64_t blocks() const;
-  int64_t firstOf(int64_t block) const;
-  const float* row(int64_t block, int64_t kernelRow) const {
-    return reinterpret_cast<const float*>(values_->data()) + block * blockFloats_ + kernelRow * rowFloats_;
-  }
+  const GroupedLayout& layout() const { return layout_; }
+  const float* values() const { return reinterpret_cast<const float*>(values_->data()); }
 
  private:
-  int64_t lanes_, filters_;
-  bool hasWords_;
-  int64_t blockFloats_, rowFloats_;  // of a block, of a kernel row of it; or words
+  GroupedLayout layout_;
   Ref<Tensor> values_;
 };
 
@@ -69,10 +83,11 @@ struct GroupedSegment {
   uint16_t* narrow;  // the output as bfloat16 instead; NULL = floats
   float low, high;   // limits of the results; infinities = none
 };
-void runGroupedSegment(const GroupedTable& table, const GroupedWeights& weights, const ConvShape& shape,
-                       const GroupedSegment& segment);
+void runGroupedSegment(const GroupedTable& table, const GroupedLayout& layout, const float* filters,
+                       const ConvShape& shape, const GroupedSegment& segment);
 
 NarrowOperands narrowGroups(const Node& node);
+// With filters that the load prepared, or that come with the call.
 bool acceptsGrouped(const OpRequest& request);
 bool acceptsGroupedWords(const OpRequest& request);
 std::unique_ptr<OpKernel> createGrouped(const OpRequest& request);

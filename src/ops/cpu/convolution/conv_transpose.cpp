@@ -12,6 +12,7 @@
 #include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
+#include "ops/cpu/convolution/channels_first.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/matrix/matmul.h"
 #include "ops/cpu/movement/transpose_tile.h"
@@ -86,7 +87,7 @@ class ConvTransposeOp final : public OpKernel {
  public:
   explicit ConvTransposeOp(const OpRequest& request)
       : isLast_(request.node.isOwn("ConvTranspose")),
-        shape_(request),
+        shape_(request, isLast_),
         bands_(shape_),
         columns_(shape_.taps() * shape_.filters),
         weightShape_(request.inputs[1].shape),
@@ -284,7 +285,7 @@ class ConvTransposeOp final : public OpKernel {
 // apart read neighbours of the input by the same taps, so that they are summed side by side.
 class DepthwiseTransposeOp final : public OpKernel {
  public:
-  explicit DepthwiseTransposeOp(const OpRequest& request) : shape_(request), hasBias_(request.has(2)) {
+  explicit DepthwiseTransposeOp(const OpRequest& request) : shape_(request, false), hasBias_(request.has(2)) {
     for (size_t axis = 0; axis < 3; ++axis) taps_[axis] = tapsOf(axis);
   }
 
@@ -426,7 +427,7 @@ bool acceptsRows(const OpRequest& request) {
   return acceptsLast(request) && hasDisjointTaps(request.node.attributes, request.inputs[1].shape);
 }
 bool acceptsPhases(const OpRequest& request) {
-  return acceptsLast(request) && takesPhases(request.node, request.inputs[1].shape);
+  return acceptsLast(request) && !acceptsRows(request) && takesPhases(request.node, request.inputs[1].shape);
 }
 bool acceptsGather(const OpRequest& request) {
   return acceptsLast(request) && !acceptsRows(request) && !acceptsPhases(request);
@@ -465,13 +466,19 @@ const Tensor* packedWeights(const Node& node, std::span<const Tensor* const> con
 Ref<Prepared> prepare(const Node& node, std::span<const Tensor* const> constants) {
   const Tensor* weights = packedWeights(node, constants);
   if (!weights) return nullptr;
-  if (takesPhases(node, weights->shape())) return preparePhases(node, *weights);
   if (node.isOwn("ConvTranspose") && hasDisjointTaps(node.attributes, weights->shape()))
     return prepareDisjointTaps(node, *weights);
+  if (takesPhases(node, weights->shape())) return preparePhases(node, *weights);
   return packTransposed(*weights, readers::readGroups(node.attributes), defaultLanes());
 }
 
-constexpr Implementation kConvTranspose[] = {{"gather_f32", accepts, create}};
+bool acceptsPhasesOfCall(const OpRequest& request) { return accepts(request) && takesPhasesOfCall(request); }
+std::unique_ptr<OpKernel> createPhasesOfCall(const OpRequest& request) {
+  return createChannelsFirst(request, createPhases);
+}
+
+constexpr Implementation kConvTranspose[] = {{"phases_f32", acceptsPhasesOfCall, createPhasesOfCall},
+                                             {"gather_f32", accepts, create}};
 constexpr Implementation kLast[] = {{"rows_bf16", acceptsWords, createWordRows},
                                     {"rows_f32", acceptsRows, createFloatRows},
                                     {"phases_f32", acceptsPhases, createPhases},
@@ -481,9 +488,8 @@ const OpRow kRows[] = {{"", "ConvTranspose", kConvTranspose, prepare},
 
 }  // namespace
 
-TransposedShape::TransposedShape(const OpRequest& request) {
+TransposedShape::TransposedShape(const OpRequest& request, bool isLast) {
   const Shape &x = request.inputs[0].shape, &w = request.inputs[1].shape, &y = request.outputs[0].shape;
-  const bool isLast = request.node.isOwn("ConvTranspose");
   images = x[0];
   channels = isLast ? x.back() : x[1];
   filters = isLast ? y.back() : y[1];
@@ -506,12 +512,13 @@ TransposedShape::TransposedShape(const OpRequest& request) {
 std::optional<PackedForm> transposedForm(const Node& node, std::span<const Tensor* const> constants) {
   const bool isOwn = node.isOwn("ConvTranspose");
   const Tensor* weights = isOwn || node.is("ConvTranspose") ? packedWeights(node, constants) : nullptr;
-  if (!weights || takesPhases(node, weights->shape())) return std::nullopt;
+  if (!weights) return std::nullopt;
   const Shape& shape = weights->shape();
   const int64_t groups = readers::readGroups(node.attributes), taps = shape.product(2, shape.rank());
   const int64_t filters = shape[1], width = shape.back();
   if (isOwn && hasDisjointTaps(node.attributes, shape))
     return PackedForm{"transposed rows", gemmTableFor(node), taps / width, shape[0], width * filters, 0, {filters}};
+  if (takesPhases(node, shape)) return std::nullopt;
   return PackedForm{"transposed", gemmTable(), groups, shape[0] / groups, taps * filters, 0, {filters}};
 }
 

@@ -12,8 +12,8 @@ struct TransposedShape {
   int64_t images, channels, filters, groups;
   Spatial in{1, 1, 1}, out{1, 1, 1}, kernel{1, 1, 1}, stride{1, 1, 1}, dilation{1, 1, 1}, before{0, 0, 0};
 
-  // Of ONNX's ConvTranspose, or of the compiler's, which has the channels last.
-  explicit TransposedShape(const OpRequest& request);
+  // `isLast`: pixels have the channels last, as those of the compiler's ConvTranspose.
+  TransposedShape(const OpRequest& request, bool isLast);
 
   int64_t taps() const { return kernel[0] * kernel[1] * kernel[2]; }
   int64_t groupFilters() const { return filters / groups; }
@@ -43,9 +43,11 @@ struct TransposedPhase {
   TransposedPhase(const TransposedShape& shape, int64_t number);
 };
 
-// Channels last, a filter for each channel, or groups of which a vector holds some: each phase is such a convolution
-// (conv_transpose_phases.cpp).
+// Channels last, a filter for each channel, groups of which a vector holds some, or filters that fill vectors: each
+// phase is such a convolution (conv_transpose_phases.cpp). Taps that do not overlap take rows, which come first.
 bool takesPhases(const Node& node, const Shape& weights);
+// Of ONNX's ConvTranspose, whose filters come with the call; not those of products.
+bool takesPhasesOfCall(const OpRequest& request);
 std::unique_ptr<OpKernel> createPhases(const OpRequest& request);
 Ref<Prepared> preparePhases(const Node& node, const Tensor& weights);
 

@@ -33,7 +33,7 @@ Ref<PackedWeights> weightsOf(const OpRequest& request, const GemmTable& table) {
 class DisjointTapsOp final : public OpKernel {
  public:
   DisjointTapsOp(const OpRequest& request, const GemmTable& table)
-      : shape_(request),
+      : shape_(request, true),
         readsNarrow_(isNarrow(request.inputs[0])),
         writesNarrow_(isNarrow(request.outputs[0])),
         pixelFloats_(readsNarrow_ ? shape_.channels / 2 : shape_.channels),
