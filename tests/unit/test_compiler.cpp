@@ -128,6 +128,10 @@ TEST(Pool, AloneWorksOnPlanes) {
         attrs({{"kernel_shape", Ints{3, 3}}, {"strides", Ints{2, 2}}, {"ceil_mode", int64_t{1}}});
     const auto alone = [&](Builder& b) { b.output(b.op(op, {b.input({2, 5, 8, 10})}, attributes)); };
     EXPECT_EQ(compileAndCompare(alone, {{2, 5, 8, 10}}), op);
+    const auto inRow = [&](Builder& b) {
+      b.output(b.op(op, {b.input({2, 5, 8, 10})}, attrs({{"kernel_shape", Ints{1, 3}}})));
+    };
+    EXPECT_NE(compileAndCompare(inRow, {{2, 5, 8, 10}}).find(concat("max.", op)), std::string::npos);
     const auto beside = [&](Builder& b) {
       Value* x = b.op("Conv", {b.input({2, 5, 8, 10}), b.random({8, 5, 3, 3})});
       b.output(b.op(op, {x}, attributes));
