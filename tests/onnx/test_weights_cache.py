@@ -53,7 +53,7 @@ def convolutions(random):
              node("Conv", ["b", "large"], ["c"], **same),
              node("BatchNormalization", ["c", "scale", "bias", "mean", "var"], ["d"]),
              node("Conv", ["d", "point"], ["e"]), node("Conv", ["e", "groups"], ["f"], group=4, strides=[2, 2], **same),
-             node("ConvTranspose", ["f", "taps"], ["y"], strides=[2, 2])]
+             node("ConvTranspose", ["f", "taps"], ["y"], strides=[2, 2], dilations=[2, 2])]
     return nodes, weights, norm
 
 
