@@ -91,6 +91,16 @@ class Sampling(unittest.TestCase):
                                {"x": image(1, 2, 6, 5), "r": np.zeros(0, np.float32),
                                 "s": np.array(scales, np.float32)})
 
+    def test_nearest_pixels_of_scales_that_float32_rounds(self):
+        places = ("half_pixel", "asymmetric", "pytorch_half_pixel", "align_corners")
+        choices = ("round_prefer_floor", "round_prefer_ceil", "floor", "ceil")
+        for place, choice, scale in itertools.product(places, choices, (1.7, 2.3, 1.1, 0.6, 0.35)):
+            resize = helper.make_node("Resize", ["x", "", "s"], ["y"], mode="nearest",
+                                      coordinate_transformation_mode=place, nearest_mode=choice)
+            with self.subTest(place=place, choice=choice, scale=scale):
+                self.check(model([resize], {"x": [1, 1, 1, 40], "s": [4]}, 19),
+                           {"x": image(1, 1, 1, 40), "s": np.array([1, 1, 1, scale], np.float32)})
+
 
 @unittest.skipIf(onnxruntime is None, "needs numpy, onnx and onnxruntime")
 class ImageFormats(unittest.TestCase):

@@ -35,6 +35,18 @@ struct Resize {
 
   Resize(const Attributes& attributes, int rank);
   bool crops() const { return place == PixelPlace::TfCropAndResize; }
+  // Whether coordinates are those of a pixel's centre, less its half.
+  bool startsAtCentre() const {
+    return place == PixelPlace::HalfPixel || place == PixelPlace::HalfPixelSymmetric ||
+           place == PixelPlace::PytorchHalfPixel;
+  }
 };
+
+// A coordinate for the choice of the nearest pixel. Scales are float32: 1.7 is a little more there, and pixel 17 would
+// be a little before pixel 10. Divided in float32 the coordinate is 10 again, as exporters and other runtimes expect.
+inline double nearestPlace(const Resize& resize, double coordinate) {
+  const double centre = resize.startsAtCentre() ? 0.5 : 0;
+  return static_cast<double>(static_cast<float>(coordinate + centre)) - centre;
+}
 
 }  // namespace max::readers

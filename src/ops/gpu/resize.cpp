@@ -55,7 +55,8 @@ extern "C" __global__ void gpu_resize(const Layout layout, const Element* in, El
       long long place = rest % layout.dims[d];
       rest /= layout.dims[d];
       if (layout.isChanged[d]) {
-        const double x = coordinateOf(layout, d, place), last = (double)(layout.sizes[d] - 1), rounded = ROUND;
+        const double x = coordinateOf(layout, d, place), last = (double)(layout.sizes[d] - 1);
+        const double at = (double)(float)(x + CENTRE) - CENTRE, rounded = ROUND;  // as readers::nearestPlace
         place = (long long)(rounded < 0 ? 0 : rounded > last ? last : rounded);
         isFilled = isFilled || isOutside(layout, d, x);
       }
@@ -144,15 +145,15 @@ struct ResizeLayout {
 const char* roundingOf(readers::NearestPixel nearest) {
   switch (nearest) {
     case readers::NearestPixel::RoundPreferFloor:
-      return "ceil(x - 0.5)";
+      return "ceil(at - 0.5)";
     case readers::NearestPixel::RoundPreferCeil:
-      return "floor(x + 0.5)";
+      return "floor(at + 0.5)";
     case readers::NearestPixel::Floor:
-      return "floor(x)";
+      return "floor(at)";
     case readers::NearestPixel::Ceil:
       break;
   }
-  return "ceil(x)";
+  return "ceil(at)";
 }
 
 bool isNearest(const readers::Resize& resize) { return resize.interpolation == readers::Interpolation::Nearest; }
@@ -165,7 +166,8 @@ std::string sourceFor(const readers::Resize& resize, DType dtype) {
                 flag(resize.interpolation == readers::Interpolation::Cubic), "\n#define CROPS ", flag(resize.crops()),
                 "\n#define OUTSIDE ", onlyMoves ? "Element()" : "(Element)layout.outside",
                 "\n#define EXCLUDES_OUTSIDE ", flag(resize.excludesOutside), "\n#define ROUND ",
-                roundingOf(resize.nearest), "\n", kResize);
+                roundingOf(resize.nearest), "\n#define CENTRE ", resize.startsAtCentre() ? "0.5" : "0.0", "\n",
+                kResize);
 }
 
 std::unique_ptr<OpKernel> createResize(const Placed& placed, const OpRequest& request) {

@@ -116,7 +116,8 @@ Taps tapsAt(const readers::Resize& resize, const Axis& axis, int64_t i) {
   const double last = static_cast<double>(axis.in - 1), x = nearImage(placeOf(resize, axis, i), axis.in);
   if (resize.crops() && (x < 0 || x > last)) return {};
   if (resize.interpolation == readers::Interpolation::Nearest)
-    return {{static_cast<int64_t>(std::clamp(nearestOf(resize.nearest, x), 0.0, last)), 1}};
+    return {
+        {static_cast<int64_t>(std::clamp(nearestOf(resize.nearest, readers::nearestPlace(resize, x)), 0.0, last)), 1}};
   // Antialiasing makes the filter as wide as the pixels of a smaller image are.
   const double stretch = resize.smooths ? std::min(axis.scale, 1.0) : 1;
   const double reach = (resize.interpolation == readers::Interpolation::Linear ? 1 : 2) / stretch;

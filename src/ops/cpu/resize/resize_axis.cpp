@@ -153,11 +153,11 @@ WorkVector<int64_t> nearestIndices(const readers::Resize& resize, const ResizedA
   indices.reserve(static_cast<size_t>(axis.outputSize));
   WorkCounter work;
   for (int64_t i = 0; i < axis.outputSize; ++i, work.pass(64)) {
-    const double x = coordinate(resize, axis, i);
-    const double rounded = resize.nearest == NearestPixel::RoundPreferFloor  ? std::ceil(x - 0.5)
-                           : resize.nearest == NearestPixel::RoundPreferCeil ? std::floor(x + 0.5)
-                           : resize.nearest == NearestPixel::Floor           ? std::floor(x)
-                                                                             : std::ceil(x);
+    const double x = coordinate(resize, axis, i), place = readers::nearestPlace(resize, x);
+    const double rounded = resize.nearest == NearestPixel::RoundPreferFloor  ? std::ceil(place - 0.5)
+                           : resize.nearest == NearestPixel::RoundPreferCeil ? std::floor(place + 0.5)
+                           : resize.nearest == NearestPixel::Floor           ? std::floor(place)
+                                                                             : std::ceil(place);
     const double last = static_cast<double>(axis.inputSize - 1);
     indices.push_back(isOutside(resize, axis, x) ? -1 : static_cast<int64_t>(std::clamp(rounded, 0.0, last)));
   }
