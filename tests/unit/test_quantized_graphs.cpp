@@ -194,7 +194,7 @@ TEST(QuantizedGraphs, OtherTransposedConvolutionsStay) {
   const Attributes others[] = {
       attrs({{"strides", list({2, 2})}}),
       attrs({{"strides", list({9, 9})}, {"pads", list({0, 0, 0, 0})}, {"output_padding", list({6, 6})}}),
-      attrs({{"strides", list({1, 1})}, {"dilations", list({2, 2})}, {"pads", list({1, 1, 1, 1})}}),
+      attrs({{"strides", list({3, 3})}, {"dilations", list({2, 2})}, {"pads", list({1, 1, 1, 1})}}),
       attrs({{"strides", list({3, 3})}, {"output_shape", list({12, 15})}}),
       attrs({{"strides", list({3, 3})}, {"auto_pad", std::string("SAME_UPPER")}})};
   for (const Attributes& attributes : others) {
@@ -209,6 +209,18 @@ TEST(QuantizedGraphs, OtherTransposedConvolutionsStay) {
     q.b.output(q.both(q.b.op("ConvTranspose", {q.input({1, 4, 4, 5}), q.weights({4, 3, 2, 2}, 1)}, attributes)));
   };
   expectTransposed(grouped, {1, 4, 4, 5}, false);
+}
+
+// Those without strides are convolutions of float32.
+TEST(QuantizedGraphs, TransposedConvolutionsWithoutStridesAreConvolutions) {
+  const Attributes dilated = attrs({{"dilations", list({2, 2})}, {"pads", list({1, 1, 1, 1})}});
+  const auto build = [&](QuantizedBuilder& q) {
+    q.b.output(q.both(q.b.op("ConvTranspose", {q.input({1, 5, 4, 5}), q.weights({5, 6, 3, 3}, -1)}, dilated)));
+  };
+  const std::string operators = run(build, {{1, 5, 4, 5}});
+  EXPECT_NE(operators.find("max.Conv"), std::string::npos) << operators;
+  EXPECT_EQ(operators.find("ConvTranspose"), std::string::npos) << operators;
+  EXPECT_EQ(operators.find("QLinearConv"), std::string::npos) << operators;
 }
 
 // Filters of other types than bytes, and a bias that sums of integers cannot hold.
