@@ -47,7 +47,8 @@ T saturate(F x) {
     return static_cast<T>(static_cast<Wide>(kLow == 0 || x == x ? number : F{0}));
   } else {
     // Limits as values of F that convert to T and back without leaving it.
-    constexpr F kEnd = static_cast<F>(kMost / 2 + 1) * 2;  // the first value that does not fit
+    constexpr T kHalf = kMost / 2 + 1;
+    constexpr F kEnd = static_cast<F>(kHalf) * 2;  // the first value that does not fit
     if (!(x > kLow)) return x != x ? T{0} : kLeast;
     return x < kEnd ? static_cast<T>(x) : kMost;
   }
