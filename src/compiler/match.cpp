@@ -2,6 +2,7 @@
 // Reading graphs: what rules ask before they rewrite.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/number_access.h"
 #include "compiler/rewrite.h"
@@ -133,6 +134,13 @@ std::vector<int64_t> inverse(const std::vector<int64_t>& perm) {
   std::vector<int64_t> result(perm.size());
   for (size_t i = 0; i < perm.size(); ++i) result[static_cast<size_t>(perm[i])] = static_cast<int64_t>(i);
   return result;
+}
+
+std::vector<int64_t> channelsToLast(int rank) {
+  std::vector<int64_t> perm(static_cast<size_t>(rank));
+  std::iota(perm.begin() + 1, perm.end(), 2);
+  perm.back() = 1;
+  return perm;
 }
 
 bool isReduce(const Node& node) { return node.domain().empty() && node.op().starts_with("Reduce"); }

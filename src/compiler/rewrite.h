@@ -113,6 +113,7 @@ ScalarOperand scalarOperand(const Node* node);
 // The permutation of a Transpose; empty if unknown.
 std::vector<int64_t> permOf(const Node& transpose);
 std::vector<int64_t> inverse(const std::vector<int64_t>& perm);
+std::vector<int64_t> channelsToLast(int rank);  // at least 2: axis 1 comes last
 // A Reduce operator's axes, in [0, rank), sorted; nullopt if unknown.
 std::optional<std::vector<int64_t>> reducedAxes(const Node& reduce);
 bool isReduce(const Node& node);

@@ -91,17 +91,16 @@ Ref<MaxValue> MaxValue::map(Ref<MaxBuffer> keys, Ref<MaxBuffer> values) {
 }
 
 // Recursion is as deep as values nest: at most an optional of a sequence of maps.
-Ref<MaxValue> MaxValue::of(MaxStream& stream, const Tensor& tensor) {
+Ref<MaxValue> MaxValue::of(MaxStream& stream, const Tensor& tensor) { return of(stream, tensor, nullptr); }
+
+Ref<MaxValue> MaxValue::of(MaxStream& stream, const Tensor& tensor, const MaxValue* before) {
   if (!max::isObject(tensor.dtype())) return max::makeRef<MaxValue>(MaxBuffer::fromTensor(stream, tensor));
   const std::vector<Ref<Tensor>>& parts = max::partsOf(tensor);
-  if (tensor.dtype() == DType::Map && parts.size() == 2) return mapOf(stream, tensor, nullptr);
+  if (tensor.dtype() == DType::Map && parts.size() == 2) return mapOf(stream, tensor, before);
   std::vector<Ref<MaxValue>> elements;
   elements.reserve(parts.size());
-  for (const Ref<Tensor>& part : parts) {
-    const bool isMap = part->dtype() == DType::Map && max::partsOf(*part).size() == 2;
-    const MaxValue* before = elements.empty() ? nullptr : elements.back().get();
-    elements.push_back(isMap ? mapOf(stream, *part, before) : of(stream, *part));
-  }
+  for (const Ref<Tensor>& part : parts)
+    elements.push_back(of(stream, *part, elements.empty() ? nullptr : elements.back().get()));
   if (tensor.dtype() == DType::Sequence) return sequence(std::move(elements));
   return optional(elements.empty() ? nullptr : std::move(elements[0]));
 }

@@ -40,7 +40,8 @@ struct MaxValue : max::HandleOf<MaxValue> {
 
  private:
   MaxValue(MaxValueKind kind, max::Ref<max::Tensor> object) : kind_(kind), object_(std::move(object)) {}
-  // `before`: an element of the same sequence, whose keys it shares if the tensors do; may be NULL.
+  // `before`: the element before it in a sequence, whose keys a map shares if the tensors do; may be NULL.
+  static max::Ref<MaxValue> of(MaxStream& stream, const max::Tensor& tensor, const MaxValue* before);
   static max::Ref<MaxValue> mapOf(MaxStream& stream, const max::Tensor& tensor, const MaxValue* before);
 
   MaxValueKind kind_ = MAX_VALUE_KIND_TENSOR;

@@ -29,24 +29,17 @@ std::optional<std::vector<readers::Window>> explicitWindows(const Node& node, co
   return windows.between(in, out);
 }
 
-std::vector<int64_t> toLast(int rank) {
-  std::vector<int64_t> perm(static_cast<size_t>(rank));
-  std::iota(perm.begin() + 1, perm.end(), 2);
-  perm.back() = 1;
-  return perm;
-}
-
 // `inputs` have channels last.
 bool replaceByOwn(Rewriter& rewriter, Node& node, std::string_view op, std::vector<Value*> inputs,
                   Attributes attributes) {
   Node* own = rewriter.add(kMaxDomain, op, std::move(inputs), std::move(attributes), {&node});
-  Value* result = rewriter.transpose(own->output(), inverse(toLast(rankOf(node.input(0)))), &node);
+  Value* result = rewriter.transpose(own->output(), inverse(channelsToLast(rankOf(node.input(0)))), &node);
   return rewriter.replace(node.output(), result);
 }
 
 bool replaceByLast(Rewriter& rewriter, Node& node, std::string_view op, std::vector<Value*> inputs,
                    Attributes attributes) {
-  inputs[0] = rewriter.transpose(node.input(0), toLast(rankOf(node.input(0))), &node);
+  inputs[0] = rewriter.transpose(node.input(0), channelsToLast(rankOf(node.input(0))), &node);
   return replaceByOwn(rewriter, node, op, std::move(inputs), std::move(attributes));
 }
 
@@ -106,7 +99,7 @@ bool lowerConv(Rewriter& rewriter, Node& node) {
   setWindows(attributes, *windows);
   attributes.set("group", groups * times);
   std::vector<Value*> inputs = node.inputs;
-  inputs[0] = rewriter.transpose(inputs[0], toLast(shape.rank()), &node);
+  inputs[0] = rewriter.transpose(inputs[0], channelsToLast(shape.rank()), &node);
   if (times > 1) inputs[0] = repeatChannels(rewriter, inputs[0], times, &node);
   return replaceByOwn(rewriter, node, "Conv", std::move(inputs), std::move(attributes));
 }
@@ -189,7 +182,7 @@ bool lowerIntegerConv(Rewriter& rewriter, Node& node, size_t w, size_t zeros) {
   setWindows(attributes, *windows);
   attributes.set("group", groups * times);
   std::vector<Value*> inputs = node.inputs;
-  inputs[0] = rewriter.transpose(inputs[0], toLast(rank), &node);
+  inputs[0] = rewriter.transpose(inputs[0], channelsToLast(rank), &node);
   if (times > 1) inputs[0] = repeatChannels(rewriter, inputs[0], times, &node);
   return replaceByOwn(rewriter, node, node.op(), std::move(inputs), std::move(attributes));
 }
@@ -265,7 +258,7 @@ bool lowerLpPool(Rewriter& rewriter, Node& node) {
   auto windows = explicitWindows(node, pool.windows);
   if (!windows || (pool.roundsUp && !padToLastWindow(node, *windows))) return false;
   const int64_t p = readers::readPower(node.attributes);
-  const std::vector<int64_t> order = toLast(rankOf(node.input(0)));
+  const std::vector<int64_t> order = channelsToLast(rankOf(node.input(0)));
   Attributes attributes;
   attributes.set("count_include_pad", int64_t{1});
   setWindows(attributes, *windows);

@@ -7,20 +7,13 @@ namespace max {
 
 namespace {
 
-// Channels second become last.
-bool movesChannelsLast(const std::vector<int64_t>& perm) {
-  if (perm.size() < 3 || perm[0] != 0 || perm.back() != 1) return false;
-  for (size_t i = 1; i + 1 < perm.size(); ++i)
-    if (perm[i] != static_cast<int64_t>(i) + 1) return false;
-  return true;
-}
-
 bool poolPlanes(Rewriter& rewriter, Node& node) {
   if (node.input(0)->type.dtype != DType::Float32) return false;
   const Node *before = producer(node.input(0), "Transpose"), *after = singleUser(node.output());
   if (!before || !after || !after->is("Transpose")) return false;
   const std::vector<int64_t> perm = permOf(*before);
-  if (!movesChannelsLast(perm) || permOf(*after) != inverse(perm)) return false;
+  if (perm.size() < 3 || perm != channelsToLast(static_cast<int>(perm.size())) || permOf(*after) != inverse(perm))
+    return false;
   const readers::Windows windows = readers::Pool(node.attributes, perm.size() - 2).windows;
   // Windows in one row have no rows to join: vectors of channels, which are read in whole lines, are faster.
   if (windows.taps() == windows.axes.back().size || !readers::fitsPoolRows(windows)) return false;

@@ -167,7 +167,7 @@ class PhaseFilters {
   // The number of a phase, for valuesOf().
   size_t add(const Spatial& firstTap) {
     const Shape shape = taps_.shapeOf(firstTap);
-    layouts_.emplace_back(table_ ? *table_ : groupedTable(), shape);
+    if (table_) layouts_.emplace_back(*table_, shape);
     phases_.push_back({firstTap, ordered_});
     ordered_ = checkedAdd(ordered_, bytesOf(table_ ? layouts_.back().floats() : shape.count()));
     most_ = std::max(most_, shape.count());
@@ -205,7 +205,7 @@ class PhaseFilters {
   PhaseTaps taps_;
   const GroupedTable* table_;
   std::vector<Phase> phases_;
-  std::vector<GroupedLayout> layouts_;
+  std::vector<GroupedLayout> layouts_;  // of phases in groups
   int64_t ordered_ = 0, most_ = 0;
 };
 

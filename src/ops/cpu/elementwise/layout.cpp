@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/cpu/movement/copied_runs.h"
+
 namespace max {
 
 namespace {
@@ -75,26 +77,11 @@ SplatRows splatRowsOf(size_t elementSize) {
   }
 }
 
-// Short rows are common and cheaper than a call of memcpy; the last piece overlaps the one before it.
-void copyRow(const std::byte* from, int64_t bytes, std::byte* to) {
-  constexpr int64_t kPieceBytes = 16, kShortRow = 512;
-  if (bytes < kPieceBytes || bytes > kShortRow) {
-    std::memcpy(to, from, static_cast<size_t>(bytes));
-    return;
-  }
-  for (int64_t i = 0; i < bytes - kPieceBytes; i += kPieceBytes) std::memcpy(to + i, from + i, kPieceBytes);
-  std::memcpy(to + bytes - kPieceBytes, from + bytes - kPieceBytes, kPieceBytes);
-}
-
-// Repeats the row that ends at `end`.
-std::byte* repeatRow(std::byte* row, std::byte* end, int64_t count) {
-  const int64_t size = end - row, all = size * count;
-  for (int64_t done = size; done < all;) {
-    const int64_t part = std::min(done, all - done);
-    copyRow(row, part, row + done);
-    done += part;
-  }
-  return row + all;
+// Short rows are common and cheaper than a call of memcpy.
+void copyRow(const std::byte* from, std::byte* to, int64_t bytes) {
+  constexpr int64_t kShortRow = 512;
+  if (bytes >= kCopiedPiece && bytes <= kShortRow) return copyPieces(from, bytes, to);
+  std::memcpy(to, from, static_cast<size_t>(bytes));
 }
 
 // Walks one input's part of a block.
@@ -107,7 +94,11 @@ struct Gather {
   std::byte* copy(int i, int64_t count, const std::byte* from, std::byte* to) const {
     const int last = layout.dims.rank() - 1;
     if (i == last) return copyRows(1, 0, count, from, to);
-    if (strides[i] == 0) return repeatRow(to, copy(i + 1, layout.dims[i + 1], from, to), count);
+    if (strides[i] == 0) {
+      const int64_t bytes = copy(i + 1, layout.dims[i + 1], from, to) - to;
+      repeatRun(to, bytes, count, copyRow);
+      return to + bytes * count;
+    }
     const int64_t step = strides[i] * static_cast<int64_t>(elementSize);
     if (i + 1 == last) return copyRows(count, step, layout.dims[last], from, to);
     for (int64_t k = 0; k < count; ++k, from += step) to = copy(i + 1, layout.dims[i + 1], from, to);
@@ -117,7 +108,7 @@ struct Gather {
   std::byte* copyRows(int64_t rows, int64_t step, int64_t count, const std::byte* from, std::byte* to) const {
     const int64_t bytes = count * static_cast<int64_t>(elementSize);
     if (strides.back() == 1)
-      for (int64_t r = 0; r < rows; ++r) copyRow(from + r * step, bytes, to + r * bytes);
+      for (int64_t r = 0; r < rows; ++r) copyRow(from + r * step, to + r * bytes, bytes);
     else
       splatRowsOf(elementSize)(from, step, rows, count, to);
     return to + rows * bytes;

@@ -102,9 +102,7 @@ class LinearOp final : public OpKernel {
   }
 
   // Rows converted to float32.
-  size_t featureFloats() const {
-    return rows_.dtype == DType::Float32 ? 0 : static_cast<size_t>(rows_.columns * rowsAtOnce_);
-  }
+  size_t featureFloats() const { return rows_.bufferFloats(rowsAtOnce_); }
   // With a row of scores in float64, and scores that are not written at once.
   size_t laneFloats() const { return alignUp(featureFloats() + static_cast<size_t>(kBlock + 2) * scores_, 16); }
 

@@ -34,6 +34,8 @@ struct Rows {
   // Row i as T: in place if it has this type, else converted into `buffer`.
   template <class T>
   const T* at(const void* data, int64_t i, T* buffer) const;
+  // Of buffers for so many rows as float32.
+  size_t bufferFloats(int64_t rows) const { return dtype == DType::Float32 ? 0 : static_cast<size_t>(columns * rows); }
 
   DType dtype;
   int64_t count, columns;

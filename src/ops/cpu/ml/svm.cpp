@@ -184,9 +184,7 @@ class SvmOp : public OpKernel {
 
  private:
   size_t termFloats() const { return alignUp(supports_ * static_cast<size_t>(rowsAtOnce_), 16); }
-  size_t featureFloats() const {
-    return rows_.dtype == DType::Float32 ? 0 : static_cast<size_t>(rows_.columns * rowsAtOnce_);
-  }
+  size_t featureFloats() const { return rows_.bufferFloats(rowsAtOnce_); }
   size_t laneBytes() const {
     const size_t floats = termFloats() + alignUp(supports_, 16) + alignUp(featureFloats(), 16);
     return alignUp(floats * sizeof(float) + workCount() * sizeof(double));

@@ -7,6 +7,7 @@
 
 #include "base/interrupt_point.h"
 #include "base/thread_pool.h"
+#include "ops/cpu/movement/copied_runs.h"
 #include "ops/cpu/movement/transpose_tile.h"
 
 namespace max {
@@ -60,13 +61,7 @@ void copyElements(const std::byte* source, std::byte* target, int64_t count, int
 // Short runs are common (rows of a slice, channels of a concat) and cheaper than a call of memcpy.
 void copyRun(const std::byte* source, std::byte* target, int64_t bytes) {
   if (bytes > 128 || bytes < 16) return copyBytes(target, source, static_cast<size_t>(bytes));
-  Wide value;
-  for (int64_t i = 0; i < bytes - 16; i += 16) {
-    std::memcpy(&value, source + i, 16);
-    std::memcpy(target + i, &value, 16);
-  }
-  std::memcpy(&value, source + bytes - 16, 16);  // overlaps the one before it
-  std::memcpy(target + bytes - 16, &value, 16);
+  copyPieces(source, bytes, target);
 }
 
 template <size_t kBytes>
@@ -74,22 +69,13 @@ void copyRunsOf(const std::byte* source, std::byte* target, int64_t count, int64
   for (int64_t i = 0; i < count; ++i) std::memcpy(target + i * targetStep, source + i * sourceStep, kBytes);
 }
 
-// One run after the other: what is there already is copied as a whole, while it is in the first cache.
-void repeatRun(const std::byte* source, std::byte* target, int64_t count, int64_t bytes) {
-  constexpr int64_t kMostBytes = 8192;
-  copyRun(source, target, bytes);
-  for (int64_t done = bytes, all = count * bytes; done < all;) {
-    const int64_t part = std::min({done, all - done, std::max(kMostBytes / bytes * bytes, bytes)});
-    copyRun(target, target + done, part);
-    done += part;
-  }
-}
-
 void copyRuns(const std::byte* source, std::byte* target, int64_t count, int64_t sourceStep, int64_t targetStep,
               int64_t bytes) {
   constexpr int64_t kManyBytes = 2048;  // a few short runs are copied sooner one by one
-  if (sourceStep == 0 && targetStep == bytes && count * bytes >= kManyBytes)
-    return repeatRun(source, target, count, bytes);
+  if (sourceStep == 0 && targetStep == bytes && count * bytes >= kManyBytes) {
+    copyRun(source, target, bytes);
+    return repeatRun(target, bytes, count, copyRun);
+  }
   switch (bytes) {
     case 32:
       return copyRunsOf<32>(source, target, count, sourceStep, targetStep);
