@@ -17,8 +17,8 @@ inline void copyPieces(const std::byte* from, int64_t bytes, std::byte* to) {
   std::memcpy(to + bytes - kCopiedPiece, from + bytes - kCopiedPiece, kCopiedPiece);
 }
 
-// Repeats the run that is at `run`, so that there are `count`, by copy(from, to, bytes): what is there already is copied
-// as a whole, while it is in the first cache.
+// Repeats the run that is at `run`, so that there are `count`, by copy(from, to, bytes): what is there already is
+// copied as a whole, while it is in the first cache.
 template <class Copy>
 void repeatRun(std::byte* run, int64_t bytes, int64_t count, Copy copy) {
   constexpr int64_t kMostBytes = 8192;
