@@ -124,7 +124,7 @@ int compileProgram(RtcProgram* program, const RtcDialect& dialect, int optionCou
     if (!takeOption(*program, dialect, options[i], source)) return kRtcInvalidOption;
   for (auto& macro : dialect.macrosOf(program->architecture)) source.defines.push_back(std::move(macro));
   // Most kernels run for less time than it takes to make them fast.
-  source.flags.emplace_back(source.text.find("max_mma.h") == std::string::npos ? "-O0" : "-O1");
+  source.flags.emplace_back(source.text.find("max_mma.h") == std::string::npos ? "-O0" : "-Og");
   return compileForHost(*program, source);
 }
 
