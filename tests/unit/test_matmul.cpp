@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/half.h"
+#include "ops/cpu/matrix/gemm.h"
 #include "weights_harness.h"
 
 namespace max {
@@ -142,6 +144,67 @@ TEST(MatMul, ColumnsAreMultipliedWithoutACopy) {
       const std::vector<Operand> out = {{DType::Float32, {64, rows, 1}, nullptr}};
       const size_t columnBytes = 64 * 33 * sizeof(float);
       EXPECT_LT(cpuOperators().create({*node, in, out, 1}, "gemm_f32")->scratchBytes(), columnBytes) << rows;
+    }
+  });
+}
+
+// As those of a model of that type, which became floats.
+Ref<Tensor> roundedTo(DType dtype, Ref<Tensor> tensor) {
+  auto* values = static_cast<float*>(tensor->mutableData());
+  for (int64_t i = 0; i < tensor->count(); ++i)
+    values[i] = dtype == DType::Float16 ? floatFromHalf(halfFromFloat(values[i]))
+                                        : floatFromBFloat16(bfloat16FromFloat(values[i]));
+  return tensor;
+}
+
+size_t packedBytes(const NodeUnderTest& node, const Tensor& weights) {
+  const std::vector<const Tensor*> known = {nullptr, &weights};
+  return cpuOperators().find("max", "MatMul")->prepare(*const_cast<NodeUnderTest&>(node), known)->bytes();
+}
+
+// Of all sums of few rows and many, in one part and several, and with what finishes them.
+TEST(FusedMatMul, WeightsOfHalfTheSizeAreKeptSo) {
+  forEachCpuTarget([](CpuTarget target) {
+    const bool isConverted = halfTypes()[0].widen != nullptr;
+    RandomTensors random(8);
+    for (const DType dtype : {DType::Float16, DType::BFloat16})
+      for (const int64_t m : {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 40, 300}) {
+        const int64_t k = random.integer(300, 700), n = random.integer(240, 400);
+        const bool transB = random.chance(0.5);
+        NodeUnderTest node("max", "MatMul");
+        node->attributes.set("transB", int64_t{transB});
+        node->attributes.set("alpha", random.chance(0.5) ? 1.f : 0.125f);
+        if (random.chance(0.5)) node->attributes.set("activation", std::string("Silu"));
+        const Ref<Tensor> weights = roundedTo(dtype, random.floats(transB ? Shape{n, k} : Shape{k, n}, 0.1f));
+        Tensors inputs = {random.floats({m, k}), weights};
+        if (random.chance(0.7)) inputs.push_back(random.floats({n}));
+        if (inputs.size() == 3 && random.chance(0.5)) inputs.push_back(random.floats({m, n}));
+        for (const int lanes : {1, 3}) compare(node, inputs, {m, n}, target, lanes, 2u);
+        const size_t bytes = packedBytes(node, *weights);
+        static_cast<float*>(weights->mutableData())[weights->count() - 1] = 0x1.000002p-3f;
+        EXPECT_EQ(packedBytes(node, *weights), isConverted ? 2 * bytes : bytes) << "one that needs a float";
+        compare(node, inputs, {m, n}, target, 2, 2u);
+        if (testing::Test::HasFailure()) return;
+      }
+  });
+}
+
+// Every number that a float16 can be, a row of the weights at a time; a batch has matrices of its own.
+TEST(MatMul, WeightsOfHalfTheSizeAreExact) {
+  forEachCpuTarget([](CpuTarget target) {
+    RandomTensors random(9);
+    NodeUnderTest node("", "MatMul");
+    Ref<Tensor> weights = Tensor::allocate(DType::Float32, {2, 256, 256});
+    for (int64_t i = 0; i < weights->count(); ++i)
+      static_cast<float*>(weights->mutableData())[i] =
+          floatFromHalf(static_cast<uint16_t>((i & 0x7c00) == 0x7c00 ? 1 : i));
+    for (const int64_t m : {1, 3, 9, 30}) {
+      Ref<Tensor> a = Tensor::allocate(DType::Float32, {2, m, 256});
+      for (int64_t i = 0; i < a->count(); ++i) static_cast<float*>(a->mutableData())[i] = i % 256 == i / 256 % m;
+      const Tensors expected = node.run({a, weights}, {{2, m, 256}}, "gemm_f32", 1, 0);
+      const Tensors actual = node.run({a, weights}, {{2, m, 256}}, "gemm_f32", 2, 2u);
+      EXPECT_EQ(0, std::memcmp(actual[0]->data(), expected[0]->data(), expected[0]->bytes()))
+          << nameOf(target) << " " << m;
     }
   });
 }

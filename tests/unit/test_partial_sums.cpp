@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Long products whose parts are added up in another type, with everything that may follow a product.
+#include "base/half.h"
 #include "weights_harness.h"
 
 namespace max {
@@ -17,11 +18,14 @@ constexpr Case kCases[] = {
     {1, 2000, 1, false, false, 1, ""},        {1, 2000, 130, false, true, 1, "Relu"},
     {3, 1700, 50, true, false, 1, "Gelu"},    {40, 1000, 33, true, true, 2, "Relu"},
     {7, 3000, 65, false, true, 0.5f, "Tanh"}, {100, 900, 97, false, false, 1, ""},
+    {100, 900, 97, false, true, 1, ""},
 };
 
 Ref<Tensor> run(Node& node, const Tensors& inputs, const Shape& shape, const Case& each, PartialSums type, int lanes) {
   std::vector<Operand> operands;
   std::vector<const void*> data;
+  const std::vector<const Tensor*> known = {nullptr, inputs[1].get()};
+  if (each.constant) node.prepared = cpuOperators().find(kMaxDomain, "MatMul")->prepare(node, known);
   for (size_t i = 0; i < inputs.size(); ++i) {
     const bool isKnown = i == 1 && each.constant;
     operands.push_back({inputs[i]->dtype(), inputs[i]->shape(), isKnown ? inputs[i].get() : nullptr});
@@ -53,6 +57,11 @@ TEST(PartialSums, OfAnyTypeComeCloseToThoseOfFloats) {
           random.floats({each.rows, each.depth}),
           random.floats(each.transB ? Shape{each.columns, each.depth} : Shape{each.depth, each.columns}),
           random.floats({each.columns}), random.floats(out)};
+      if (each.constant)  // weights that are kept as float16
+        for (int64_t i = 0; i < inputs[1]->count(); ++i) {
+          float& weight = static_cast<float*>(inputs[1]->mutableData())[i];
+          weight = floatFromHalf(halfFromFloat(weight));
+        }
       const Ref<Tensor> expected = run(*node, inputs, out, each, PartialSums::Float32, 1);
       struct Row {
         PartialSums type;

@@ -50,14 +50,13 @@ void widen(const TileOperands& tile) {
   const D16 d16;
   const auto* from = static_cast<const uint16_t*>(tile.src[0]);
   auto* to = static_cast<float*>(tile.dst);
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), step = tile.step[0], count = tile.count;
   int64_t i = 0;
-  for (; i + lanes <= tile.count; i += lanes)
-    hn::StoreU(floatOf(hn::LoadU(d16, from + i * tile.step[0]), kHalf), d, to + i);
-  if (i == tile.count) return;
+  for (; i + lanes <= count; i += lanes) hn::StoreU(floatOf(hn::LoadU(d16, from + i * step), kHalf), d, to + i);
+  if (i == count) return;
   HWY_ALIGN uint16_t in[hn::MaxLanes(d16)] = {};
   HWY_ALIGN float out[hn::MaxLanes(d)];
-  for (int64_t k = 0; k < tile.count - i; ++k) in[k] = from[(i + k) * tile.step[0]];
+  for (int64_t k = 0; k < count - i; ++k) in[k] = from[(i + k) * step];
   hn::Store(floatOf(hn::Load(d16, in), kHalf), d, out);
   for (int64_t k = 0; k < tile.count - i; ++k) to[i + k] = out[k];
 }
@@ -68,14 +67,13 @@ void narrow(const TileOperands& tile) {
   const D16 d16;
   const auto* from = static_cast<const float*>(tile.src[0]);
   auto* to = static_cast<uint16_t*>(tile.dst);
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), step = tile.step[0], count = tile.count;
   int64_t i = 0;
-  for (; i + lanes <= tile.count; i += lanes)
-    hn::StoreU(bitsOf(hn::LoadU(d, from + i * tile.step[0]), kHalf), d16, to + i);
+  for (; i + lanes <= count; i += lanes) hn::StoreU(bitsOf(hn::LoadU(d, from + i * step), kHalf), d16, to + i);
   if (i == tile.count) return;
   HWY_ALIGN float in[hn::MaxLanes(d)] = {};
   HWY_ALIGN uint16_t out[hn::MaxLanes(d16)];
-  for (int64_t k = 0; k < tile.count - i; ++k) in[k] = from[(i + k) * tile.step[0]];
+  for (int64_t k = 0; k < count - i; ++k) in[k] = from[(i + k) * step];
   hn::Store(bitsOf(hn::Load(d, in), kHalf), d16, out);
   for (int64_t k = 0; k < tile.count - i; ++k) to[i + k] = out[k];
 }

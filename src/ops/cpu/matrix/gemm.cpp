@@ -2,6 +2,7 @@
 #include "ops/cpu/matrix/gemm.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -11,6 +12,7 @@
 #include "base/interrupt_point.h"
 #include "graph/activations.h"
 #include "graph/readers/matrix.h"
+#include "ops/cpu/elementwise/cast.h"
 #include "ops/cpu/matrix/tile_tables.h"
 #include "ops/cpu/matrix/tiles.h"
 
@@ -21,8 +23,11 @@ namespace {
 constexpr int64_t kRowBlockBytes = 384 << 10;  // of A that stay in the second cache
 constexpr int64_t kWholeBytes = 1 << 20;       // of B that each task reads as a whole, even if it has few tiles
 constexpr int64_t kFewestTiles = 2;            // of such a task
-constexpr size_t kPointerBytes = 32 << 10;     // of row pointers, per lane
-constexpr double kFlopsPerLane = 1e6;          // less than that is not worth a thread
+constexpr int64_t kFewestRowBlock = 4, kFewestWidenedBlock = 16;  // tiles; those of a B that is widened share that
+constexpr size_t kPointerBytes = 32 << 10;                        // of row pointers, per lane
+constexpr int64_t kFewTiles = 2,
+                  kWidenedDepth = 64;  // of a part that is widened for them, and stays in the first cache
+constexpr double kFlopsPerLane = 1e6;  // less than that is not worth a thread
 constexpr double kBytesPerLane = 128 << 10;
 constexpr double kStepsPerStore = 8;  // of k, in whose time a tile is stored
 constexpr int64_t kTasksPerLane = 4;
@@ -41,6 +46,17 @@ constexpr int64_t kMostRowSteps = 64 << 10;  // products of a row that is comput
 // a page: those of a copy with gaps between the rows do not.
 bool crowdsCache(int64_t taps, int64_t depth) {
   return taps == 1 && depth > 0 && depth % 1024 == 0 && depth <= kLongestCopied;
+}
+
+HalfType halfTypeOf(DType packed) {
+  for (const HalfType& half : halfTypes())
+    if (half.dtype == packed) return half;
+  return {DType::Float32, nullptr, nullptr, nullptr};
+}
+
+// As many floats as are read before it.
+void prefetchBehind(const float* part, int64_t floats) {
+  for (int64_t i = 0; i < floats; i += kLineFloats) __builtin_prefetch(part + floats + i, 0, 2);
 }
 
 int64_t tasksPerChunk(int64_t tasks, int lanes) { return std::max<int64_t>(1, tasks / (lanes * kTasksPerLane * 4)); }
@@ -91,6 +107,13 @@ const GemmTable& gemmTableFor(const Node& node) {
   const TileTables* tiles = tileTables();
   const GemmTable* words = node.productParts == 1 ? bfloat16GemmTable() : tiles ? tiles->pairsInParts : nullptr;
   return words ? *words : gemmTable();
+}
+
+std::array<HalfType, 2> halfTypes() {
+  const CastTable& casts = castTable();
+  const HalfRowsTable& rows = halfRowsTable();
+  return {{{DType::Float16, casts.floatFromHalf, casts.halfFromFloat, rows.ofHalves},
+           {DType::BFloat16, casts.floatFromBFloat16, casts.bfloat16FromFloat, rows.ofBFloats}}};
 }
 
 void packPanelAsWords(const GemmTable& table, const PackSource& source, int64_t width, float* floats, float* packed) {
@@ -156,6 +179,7 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
       rowDepth_(depth),
       convertsRows_(table_->wordElements == 2 && !types.narrowA),
       narrowC_(types.narrowC),
+      half_(halfTypeOf(types.packedB)),
       taps_(convertsRows_ ? 1 : taps),
       depth_(table_->wordsOf(convertsRows_ ? checkedMultiply(taps, depth) : depth)),
       wordStride_(alignUp(depth_, table_->step)),
@@ -170,7 +194,8 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
   tileRows_ = tiles_ ? rows_ / tiles_ : 0;
   tallTiles_ = tiles_ ? rows_ % tiles_ : 0;
   tapPart_ = std::max<int64_t>(1, table_->kBlock / std::max<int64_t>(depth_, 1));
-  depthPart_ = alignUp(ceilDiv(depth_, std::max<int64_t>(1, ceilDiv(depth_, table_->kBlock))), table_->step);
+  const int64_t block = !isHalf() || tiles_ > kFewTiles ? table_->kBlock : tiles_ <= 1 ? depth_ : kWidenedDepth;
+  depthPart_ = alignUp(ceilDiv(depth_, std::max<int64_t>(1, ceilDiv(depth_, block))), table_->step);
   depthParts_ = std::max<int64_t>(1, ceilDiv(depth_, std::max<int64_t>(depthPart_, 1)));
   chooseBlocks();
   const int64_t blockRows = blockTiles_ * table_->tileRows;
@@ -181,9 +206,13 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
     wordBytes_ += static_cast<size_t>(
         alignUp(checkedMultiply<int64_t>(4, checkedMultiply(table_->parts * blockRows, wordStride_))));
   if (narrowC_) partBytes_ = static_cast<size_t>(alignUp(4 * sums));
+  if (isHalf() && tiles_ > 1) {
+    const int64_t steps = partialSums_ == PartialSums::Float32 ? depthPart_ : table_->kBlock;
+    widenedBytes_ = static_cast<size_t>(alignUp(4 * steps * panels_.width(0)));
+  }
   isShortRow_ = rows_ == 1 && batch_.size() == 1 && taps_ == 1 && depthParts_ == 1 && panelBlocks_ == 1 &&
-                partialSums_ == PartialSums::Float32 && table_->wordElements == 1 && !narrowC_ && !copiesRows() &&
-                depth_ * panels_.paddedColumns() <= kMostRowSteps;
+                partialSums_ == PartialSums::Float32 && table_->wordElements == 1 && !narrowC_ && !isHalf() &&
+                !copiesRows() && depth_ * panels_.paddedColumns() <= kMostRowSteps;
 }
 
 void Gemm::chooseBlocks() {
@@ -197,7 +226,8 @@ void Gemm::chooseBlocks() {
   // Separate rows cost their full size; the windows of a convolution overlap.
   const int64_t rowBytes = std::max<int64_t>(4 * depth_ * std::min<int64_t>(taps_, 3), 1);
   const size_t tilePointers = static_cast<size_t>(rowTaps_ * table_->tileRows) * sizeof(void*);
-  blockTiles_ = std::clamp<int64_t>(kRowBlockBytes / rowBytes / table_->tileRows, 4, 32);
+  const int64_t fewest = isHalf() ? kFewestWidenedBlock : kFewestRowBlock;
+  blockTiles_ = std::clamp<int64_t>(kRowBlockBytes / rowBytes / table_->tileRows, fewest, 32);
   blockTiles_ = std::min<int64_t>(blockTiles_, static_cast<int64_t>(kPointerBytes / std::max<size_t>(tilePointers, 1)));
   blockTiles_ = std::clamp<int64_t>(blockTiles_, 1, std::max<int64_t>(tiles_, 1));
   const int64_t wanted = lanes_ == 1 ? 1 : lanes_ * kTasksPerLane;
@@ -209,7 +239,8 @@ void Gemm::chooseBlocks() {
   // another core's cache.
   const int64_t rowTasks = ceilDiv(wanted, problems);
   const int64_t bytes = 4 * taps_ * depth_ * table_->parts * panels_.paddedColumns();
-  if (bytes <= kWholeBytes && tiles_ >= kFewestTiles * rowTasks) rowBlocks_ = std::max(rowBlocks_, rowTasks);
+  if (!isHalf() && bytes <= kWholeBytes && tiles_ >= kFewestTiles * rowTasks)
+    rowBlocks_ = std::max(rowBlocks_, rowTasks);
   const int64_t allPanels = std::max<int64_t>(panels_.count, 1);
   panelBlocks_ = std::clamp<int64_t>(ceilDiv(wanted, std::max<int64_t>(problems * rowBlocks_, 1)), 1, allPanels);
   if (keepsRows() && panelBlocks_ > 1) panelBlocks_ = allPanels;  // lanes keep their rows
@@ -404,7 +435,30 @@ const float* Gemm::setPanel(GemmTile& tile, const GemmOperands& operands, const 
   const bool usesTail = operands.ldb && tile.columns < width;
   tile.bStride = operands.ldb && !usesTail ? operands.ldb : width;
   if (usesTail) return operands.bTail + at.bTail;
-  return operands.b + at.b + (operands.ldb ? column : column * taps_ * depth_ * table_->parts);
+  return operands.b + at.b + (operands.ldb ? column : packedFloats(column * taps_ * depth_) * table_->parts);
+}
+
+// Sets what the tile multiplies: a part of a panel, of as many rows as its depth. Of a B of half the size it is a copy
+// in floats. Where few rows would share that, they are multiplied at once, and the tile adds the sums in C to nothing.
+void Gemm::readPart(GemmTile& tile, const float* part, const float* const* rows, const Place& place) const {
+  tile.b = part;
+  if (!isHalf()) return;
+  if (tiles_ > 1) {
+    if (tiles_ <= kFewTiles) prefetchBehind(part, tile.depth * tile.bStride / 2);
+    float* floats = widenedOf(place.pointers);
+    half_.widen({floats, {part, nullptr, nullptr}, {1, 0, 0}, tile.depth * tile.bStride, 0, 0});
+    tile.b = floats;
+    return;
+  }
+  const auto* halves = reinterpret_cast<const uint16_t*>(part);
+  const float* bias = epilogue_.alpha == 1 ? tile.bias : nullptr;  // as tiles do that add nothing
+  for (int64_t row = 0, count; row < rows_; row += count) {
+    count = std::min(rows_ - row, kHalfRows);
+    half_.multiplyRows({rows + row, count, tile.rowOffset, halves, tile.depth, tile.bStride, bias,
+                        place.c + row * tile.ldc, tile.columns, tile.ldc});
+  }
+  tile.taps = tile.depth = 0;
+  tile.accumulate = true;
 }
 
 void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, bool isFirst,
@@ -425,9 +479,12 @@ void Gemm::runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffs
       tile.accumulate = tap > 0 || part > 0;
       tile.finish = tap + tapPart_ >= taps_ && part + 1 == depthParts_;
       tile.endsInHalf = table_->takesHalves && !convertsRows_ && rowDepth_ % 2 != 0 && part + 1 == depthParts_;
-      tile.b = b + (tap * depth_ + first) * tile.bStride;
-      runTiles(tile, operands, place, pointers + tap * table_->tileRows, aheadOf(tile, operands, place));
-      work.pass((tile.taps * tile.depth + kRowsPerStore) * (tile1 - tile0) * kStepsPerTileRow);
+      const float* packed = b + packedFloats((tap * depth_ + first) * tile.bStride);
+      const int64_t steps = tile.taps * tile.depth;
+      const float* const* rows = pointers + tap * table_->tileRows;
+      readPart(tile, packed, rows, place);
+      runTiles(tile, operands, place, rows, aheadOf(tile, operands, place, packed));
+      work.pass((steps + kRowsPerStore) * (tile1 - tile0) * kStepsPerTileRow);
     }
   }
 }
@@ -441,12 +498,14 @@ void Gemm::runParts(GemmTile& tile, const GemmOperands& operands, const Place& p
   tile.taps = 1;
   tile.accumulate = tile.finish = false;
   for (int64_t tap = 0; tap < taps_; ++tap)
-    for (int64_t first = 0; first < depth_; first += tile.depth) {
+    for (int64_t first = 0, depth; first < depth_; first += depth) {
       tile.rowOffset = rowOffsetOf(place.at) + first;
-      tile.depth = std::min(table_->kBlock, depth_ - first);
-      tile.b = place.b + (tap * depth_ + first) * tile.bStride;
-      runTiles(tile, operands, place, place.pointers + tap * table_->tileRows, aheadOf(tile, operands, place));
-      work.pass((tile.depth + kRowsPerStore) * tiles * kStepsPerTileRow);
+      tile.depth = depth = std::min(table_->kBlock, depth_ - first);
+      const float* packed = place.b + packedFloats((tap * depth_ + first) * tile.bStride);
+      const float* const* tileRows = place.pointers + tap * table_->tileRows;
+      readPart(tile, packed, tileRows, place);
+      runTiles(tile, operands, place, tileRows, aheadOf(tile, operands, place, packed));
+      work.pass((depth + kRowsPerStore) * tiles * kStepsPerTileRow);
       addPart(tile, place.c, rows, sums);
     }
   // With alpha = 1 tiles start from the bias, except those that add to C.
@@ -474,11 +533,12 @@ void Gemm::addPart(const GemmTile& tile, const float* c, int64_t rows, double* s
 }
 
 // The first panel's tiles wait for rows, which the others find in the second cache.
-Gemm::Ahead Gemm::aheadOf(const GemmTile& tile, const GemmOperands& operands, const Place& place) const {
+Gemm::Ahead Gemm::aheadOf(const GemmTile& tile, const GemmOperands& operands, const Place& place,
+                          const float* part) const {
   if (rows_ == 1 && !table_->anyTile) return nothingAhead(place);  // a vector kernel waits for B alone
   if (place.isFirst && !tile.accumulate && prefetchesRows(operands)) return ownRows(tile, operands, place);
   if (tile.finish && place.panel == (operands.fromLast ? 0 : panels_.count - 1)) return nextRows(tile, operands, place);
-  return tile.finish ? nextPanel(tile, operands, place) : nextPart(tile, place);
+  return tile.finish ? nextPanel(tile, operands, place) : nextPart(tile, place, part);
 }
 
 // Where they are more than B, which else is what the chip waits for.
@@ -506,18 +566,18 @@ Gemm::Ahead Gemm::aheadIn(const float* from, int64_t floats, const GemmTile& til
 }
 
 // Parts are consecutive; the last one may be shorter.
-Gemm::Ahead Gemm::nextPart(const GemmTile& tile, const Place& place) const {
-  const float* from = tile.b + tile.taps * tile.depth * tile.bStride;
-  const int64_t rest = taps_ * depth_ * tile.bStride - (from - place.b);
+Gemm::Ahead Gemm::nextPart(const GemmTile& tile, const Place& place, const float* part) const {
+  const float* from = part + packedFloats(tile.taps * tile.depth * tile.bStride);
+  const int64_t rest = packedFloats(taps_ * depth_ * tile.bStride) - (from - place.b);
   if (rest <= 0) return nothingAhead(place);
-  return aheadIn(from, std::min<int64_t>(rest, from - tile.b), tile, place.tile1 - place.tile0);
+  return aheadIn(from, std::min<int64_t>(rest, from - part), tile, place.tile1 - place.tile0);
 }
 
 Gemm::Ahead Gemm::nextPanel(const GemmTile& tile, const GemmOperands& operands, const Place& place) const {
   if (operands.ldb) return nothingAhead(place);
-  const int64_t floats = taps_ * depth_ * table_->parts * tile.bStride;
+  const int64_t floats = packedFloats(taps_ * depth_ * table_->parts * tile.bStride);
   const float* next = operands.fromLast ? place.b - floats : place.b + floats;
-  return aheadIn(next, tile.taps * tile.depth * tile.bStride, tile, place.tile1 - place.tile0);
+  return aheadIn(next, packedFloats(tile.taps * tile.depth * tile.bStride), tile, place.tile1 - place.tile0);
 }
 
 // Behind the last panel come the rows of the next task, or its first panel.
@@ -530,7 +590,7 @@ Gemm::Ahead Gemm::nextRows(const GemmTile& tile, const GemmOperands& operands, c
     return aheadIn(rows, std::min((last - first) * operands.lda, kMostAhead), tile, tiles);
   }
   const GemmOffsets& next = &place.at == &batch_.back() ? place.at : *(&place.at + 1);
-  return aheadIn(operands.b + next.b, tile.taps * tile.depth * tile.columns, tile, tiles);
+  return aheadIn(operands.b + next.b, packedFloats(tile.taps * tile.depth * tile.columns), tile, tiles);
 }
 
 void Gemm::runTiles(GemmTile& tile, const GemmOperands& operands, const Place& place, const float* const* pointers,

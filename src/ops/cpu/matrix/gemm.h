@@ -10,11 +10,13 @@
 //
 // Products of bfloat16 work on words of two elements along k: B is packed as words, and rows of A are words in memory,
 // or each task converts its rows to words, one row after the other over all taps. To a micro-kernel, words are rows of
-// half as many floats. Factors can be the sum of two parts, a bfloat16 and the rest as another; their products are
-// those of the first parts, and of each with the other's second. Words of second parts lie behind all those of the
-// first, in each row of A and in each panel of B.
+// half as many floats. A packed B of float32 can be kept as float16 or bfloat16, where that loses nothing: a task makes
+// floats of a part of a panel, which its tiles share. Factors can be the sum of two parts, a bfloat16 and the rest as
+// another; their products are those of the first parts, and of each with the other's second. Words of second parts lie
+// behind all those of the first, in each row of A and in each panel of B.
 #pragma once
 
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -25,6 +27,7 @@
 #include "base/work_vector.h"
 #include "graph/graph.h"
 #include "ops/cpu/elementwise/ops.h"
+#include "ops/cpu/matrix/half_rows.h"
 #include "ops/op_kernel.h"
 
 namespace max {
@@ -184,6 +187,13 @@ const GemmTable* bfloat16GemmTable();    // NULL if cpuTarget() lacks such produ
 const GemmTable* bfloat16VectorTable();  // likewise, without tiles of AMX
 // For a node's products.
 const GemmTable& gemmTableFor(const Node& node);
+// What packs of floats can be kept as, and the conversions of dense elements; NULL if cpuTarget() lacks them.
+struct HalfType {
+  DType dtype;
+  TileFunction widen, narrow;
+  void (*multiplyRows)(const HalfRows& product);
+};
+std::array<HalfType, 2> halfTypes();
 
 int64_t packedCount(const GemmTable& table, int64_t rows, int64_t columns);  // floats
 void packMatrix(const GemmTable& table, const PackSource& source, float* packed, int lanes);
@@ -198,13 +208,17 @@ using RowFunction = void (*)(const void* source, int64_t first, int64_t count, i
 
 // How a product's operands lie in memory.
 struct GemmTypes {
-  GemmTypes(const GemmTable& table_ = gemmTable(), bool narrowA_ = false, bool narrowC_ = false)
-      : table(&table_), narrowA(narrowA_), narrowC(narrowC_) {}
+  GemmTypes(const GemmTable& table_ = gemmTable(), bool narrowA_ = false, bool narrowC_ = false,
+            DType packedB_ = DType::Float32)
+      : table(&table_), narrowA(narrowA_), narrowC(narrowC_), packedB(packedB_) {}
   const GemmTable* table;
   // With words of two elements:
   bool narrowA;  // A is bfloat16, and a pointer to it, its stride and offsets count words; its depth is even, unless
                  // kernels take halves
   bool narrowC;  // results are rounded to bfloat16
+  // With words of one element: the type of a packed B, one of halfTypes(). A pointer to it and its offsets count
+  // floats.
+  DType packedB;
 };
 
 // Offsets between the products of one batch (or the groups of a convolution), in floats.
@@ -288,13 +302,14 @@ class Gemm {
                   const float** pointers) const;
   void copyRows(int64_t tile0, int64_t tile1, int64_t offset, const float** pointers) const;
   void narrowRow(const float* const* taps, int64_t offset, float* to) const;
+  void readPart(GemmTile& tile, const float* part, const float* const* rows, const Place& place) const;
   const float* setPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel) const;
   void runPanel(GemmTile& tile, const GemmOperands& operands, const GemmOffsets& at, int64_t panel, bool isFirst,
                 int64_t tile0, int64_t tile1, const float** pointers, WorkCounter& work) const;
   void runParts(GemmTile& tile, const GemmOperands& operands, const Place& place, WorkCounter& work) const;
   void addPart(const GemmTile& tile, const float* c, int64_t rows, double* sums) const;
   static constexpr size_t kRowsKeyBytes = 64;  // before the words
-  size_t laneBytes() const { return tableBytes_ + sumBytes_ + wordBytes_ + partBytes_; }
+  size_t laneBytes() const { return tableBytes_ + sumBytes_ + wordBytes_ + partBytes_ + widenedBytes_; }
   double* sumsOf(const float** pointers) const {
     return reinterpret_cast<double*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_);
   }
@@ -310,15 +325,22 @@ class Gemm {
   float* partsOf(const float** pointers) const {
     return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(pointers) + tableBytes_ + sumBytes_ + wordBytes_);
   }
+  // A part of a panel as floats, where B is kept in half of their size.
+  float* widenedOf(const float** pointers) const {
+    return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(partsOf(pointers)) + partBytes_);
+  }
+  int64_t packedFloats(int64_t elements) const { return isHalf() ? elements / 2 : elements; }  // of B
+  bool isHalf() const { return half_.widen != nullptr; }
   bool copiesRows() const { return table_->wordElements == 1 && wordStride_ > depth_; }
   bool ownsRows() const { return convertsRows_ || copiesRows(); }
   // A task's own rows belong to one product.
   int64_t rowOffsetOf(const GemmOffsets& at) const { return ownsRows() ? 0 : at.a; }
   bool prefetchesRows(const GemmOperands& operands) const;
-  Ahead aheadOf(const GemmTile& tile, const GemmOperands& operands, const Place& place) const;
+  // `part`: of the packed panel, which the tile multiplies.
+  Ahead aheadOf(const GemmTile& tile, const GemmOperands& operands, const Place& place, const float* part) const;
   static Ahead nothingAhead(const Place& place) { return {place.b, place.b, 0, 0}; }
   static Ahead aheadIn(const float* from, int64_t floats, const GemmTile& tile, int64_t tiles);
-  Ahead nextPart(const GemmTile& tile, const Place& place) const;
+  Ahead nextPart(const GemmTile& tile, const Place& place, const float* part) const;
   Ahead nextPanel(const GemmTile& tile, const GemmOperands& operands, const Place& place) const;
   Ahead ownRows(const GemmTile& tile, const GemmOperands& operands, const Place& place) const;
   Ahead nextRows(const GemmTile& tile, const GemmOperands& operands, const Place& place) const;
@@ -331,6 +353,7 @@ class Gemm {
   int64_t rowTaps_, rowDepth_;  // of the rows of A
   bool convertsRows_;           // to words, in each task
   bool narrowC_;
+  HalfType half_;         // of a packed B; Float32: it has floats, or words
   int64_t taps_, depth_;  // of tiles: the same, or words; converted ones are those of all taps in a row
   int64_t wordStride_;    // from one converted or copied row to the next
   Epilogue epilogue_;
@@ -346,9 +369,10 @@ class Gemm {
   int64_t sharedProblems_;  // products of the batch per task if their rows are found by a function
   size_t tableBytes_;
   PartialSums partialSums_;
-  size_t sumBytes_ = 0;   // per lane: the sums of one panel of a task, unless they are kept in C
-  size_t wordBytes_ = 0;  // per lane: the rows of one task as words
-  size_t partBytes_ = 0;  // per lane: see partsOf()
+  size_t sumBytes_ = 0;      // per lane: the sums of one panel of a task, unless they are kept in C
+  size_t wordBytes_ = 0;     // per lane: the rows of one task as words
+  size_t partBytes_ = 0;     // per lane: see partsOf()
+  size_t widenedBytes_ = 0;  // per lane: see widenedOf()
   bool isShortRow_ = false;
 };
 

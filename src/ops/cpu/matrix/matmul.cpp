@@ -3,6 +3,8 @@
 #include "ops/cpu/matrix/matmul.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstring>
 #include <iterator>
 #include <optional>
 
@@ -21,6 +23,8 @@ namespace {
 // With fewer rows of A than this, packing a non-constant B costs more than it saves.
 constexpr int64_t kRowsWorthPacking = 32;
 constexpr int64_t kRowsForDot = 3;
+constexpr int64_t kFewestHalves = 64 << 10;  // fewer weights stay near as floats
+constexpr int64_t kNarrowedAtOnce = 1024;
 // With fewer rows or columns, or shorter sums, rounding a factor that is no weight costs more than it saves.
 constexpr int64_t kRowsWorthRounding = 64, kColumnsWorthRounding = 32, kDepthWorthRounding = 16;
 
@@ -109,7 +113,8 @@ MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
       shape_(foldBatch(request)),
       right_(choose(request)),
       gemm_(shape_.rows, shape_.columns, 1, shape_.depth, options.epilogue, request.lanes, offsets(),
-            request.settings.partialSums, {*options.table, readsNarrow_, writesNarrow_}),
+            request.settings.partialSums,
+            {*options.table, readsNarrow_, writesNarrow_, packed_ ? packed_->dtype() : DType::Float32}),
       outShape_(request.outputs[0].shape) {
   if (options.addend >= 0) addendShape_ = request.inputs[static_cast<size_t>(options.addend)].shape;
   const int64_t aFloats = shape_.transA ? shape_.aCount() * shape_.rows * shape_.depth : 0;
@@ -416,10 +421,56 @@ std::optional<ProductShape> packedShape(const Node& node, std::span<const Tensor
   return shape;
 }
 
+// Whether floats are exactly those of a type of half their size, to which they are narrowed.
+bool narrowExactly(const HalfType& half, const float* from, int64_t count, uint16_t* to) {
+  float again[kNarrowedAtOnce];
+  for (int64_t i = 0, some; i < count; i += some) {
+    some = std::min(count - i, kNarrowedAtOnce);
+    half.narrow({to + i, {from + i, nullptr, nullptr}, {1, 0, 0}, some, 0, 0});
+    half.widen({again, {to + i, nullptr, nullptr}, {1, 0, 0}, some, 0, 0});
+    if (std::memcmp(again, from + i, static_cast<size_t>(some) * sizeof(float)) != 0) return false;
+  }
+  return true;
+}
+
+// NULL unless that loses nothing.
+Ref<PackedWeights> packHalves(const HalfType& half, const ProductShape& shape, const float* weights) {
+  const GemmTable& table = gemmTable();
+  const Panels panels(table.lanes, table.panelVectors, shape.columns);
+  auto packed = makeRef<PackedWeights>(table, shape.bCount(), shape.depth, shape.columns, nullptr, half.dtype);
+  std::atomic<bool> isExact{true};
+  parallelFor(defaultLanes(), shape.bCount() * panels.count, 1, [&](int64_t begin, int64_t end, int) {
+    WorkVector<float> floats(static_cast<size_t>(shape.depth * panels.width(0)));
+    for (int64_t i = begin; i < end && isExact; ++i) {
+      const int64_t first = panels.begin(i % panels.count), width = panels.width(i % panels.count);
+      PackSource part = packSourceOf(shape, weights, i / panels.count);
+      part.data += first * part.columnStride;
+      part.columns = std::min(width, part.columns - first);
+      table.pack(part, 0, shape.depth, floats.data());
+      auto* to = reinterpret_cast<uint16_t*>(packed->matrix(i / panels.count)) + first * shape.depth;
+      if (!narrowExactly(half, floats.data(), shape.depth * width, to)) isExact = false;
+    }
+  });
+  return isExact ? packed : nullptr;
+}
+
+// Of models of float16 or bfloat16, whose weights became floats without a loss: they are kept in the space that they
+// had. Others, those of a file, are known by their place in it (kept_weights.h).
+Ref<PackedWeights> packHalves(const GemmTable& table, const ProductShape& shape, const Tensor& weights) {
+  const bool isOfFile = weights.storage() && weights.storage()->file();
+  if (table.wordElements != 1 || isOfFile || weights.count() < kFewestHalves) return nullptr;
+  uint16_t some[kNarrowedAtOnce];
+  for (const HalfType& half : halfTypes())
+    if (half.widen && narrowExactly(half, weights.as<float>(), kNarrowedAtOnce, some))
+      if (Ref<PackedWeights> packed = packHalves(half, shape, weights.as<float>())) return packed;
+  return nullptr;
+}
+
 Ref<Prepared> prepareWeights(const Node& node, std::span<const Tensor* const> constants) {
   const std::optional<ProductShape> shape = packedShape(node, constants);
   if (!shape) return nullptr;
   const GemmTable& table = gemmTableFor(node);
+  if (Ref<PackedWeights> halves = packHalves(table, *shape, *constants[1])) return halves;
   auto packed = makeRef<PackedWeights>(table, shape->bCount(), shape->depth, shape->columns);
   for (int64_t i = 0; i < shape->bCount(); ++i)
     packMatrix(table, packSourceOf(*shape, constants[1]->as<float>(), i), packed->matrix(i), defaultLanes());
@@ -467,8 +518,11 @@ bool isMostlyPadding(const GemmTable& table, int64_t matrices, int64_t rows, int
 }
 
 PackedWeights::PackedWeights(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns,
-                             Ref<Storage> packed)
-    : storage_(std::move(packed)), stride_(packedCount(table, rows, columns)), layout_(table.layout()) {
+                             Ref<Storage> packed, DType dtype)
+    : storage_(std::move(packed)),
+      dtype_(dtype),
+      stride_(packedCount(table, rows, columns) / (dtype == DType::Float32 ? 1 : 2)),
+      layout_(table.layout()) {
   if (storage_) return;
   const int64_t floats = checkedMultiply(matrices, stride_);
   storage_ = allocatePackedStorage(checkedMultiply(static_cast<size_t>(floats), sizeof(float)));

@@ -13,8 +13,9 @@ namespace max {
 // Packed constant matrices, owned by their node.
 class PackedWeights : public Prepared {
  public:
-  // `packed`: those of an earlier process, read-only; NULL = space for new ones.
-  PackedWeights(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns, Ref<Storage> packed = nullptr);
+  // `packed`: those of an earlier process, read-only; NULL = space for new ones. `dtype`: see GemmTypes::packedB.
+  PackedWeights(const GemmTable& table, int64_t matrices, int64_t rows, int64_t columns, Ref<Storage> packed = nullptr,
+                DType dtype = DType::Float32);
 
   size_t bytes() const override { return storage_->size(); }
   bool replaces(size_t input) const override { return input == 1; }
@@ -22,10 +23,12 @@ class PackedWeights : public Prepared {
   const Storage& storage() const { return *storage_; }
   const float* data() const { return static_cast<const float*>(storage_->data()); }
   int64_t stride() const { return stride_; }  // floats from one matrix to the next
+  DType dtype() const { return dtype_; }
   bool fits(const GemmTable& table) const { return layout_ == table.layout(); }
 
  private:
   Ref<Storage> storage_;
+  DType dtype_;
   int64_t stride_;
   PackLayout layout_;
 };
