@@ -2,7 +2,7 @@
 // TopK by selection.
 #include <algorithm>
 #include <bit>
-#include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -11,6 +11,7 @@
 #include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/reduction.h"
+#include "ops/cpu/movement/transpose_tile.h"
 #include "ops/cpu/reduction/line.h"
 #include "ops/families.h"
 #include "ops/request_inputs.h"
@@ -21,6 +22,8 @@ namespace {
 
 constexpr int kBlock = 16;
 constexpr int64_t kMaxGroups = 1024, kGroupRows = 4;
+constexpr int64_t kFew = 16, kShortLine = 4 * 64, kTinyLine = 64;  // of a short line, few are wanted
+constexpr int64_t kColumns = 16, kCopiedBytes = 1 << 20;           // lines that are copied together, and their bytes
 
 template <class T>
 bool isNan(T value) {
@@ -29,8 +32,8 @@ bool isNan(T value) {
 
 // NaN is larger than everything; of equal values the first comes first.
 template <class T>
-bool comesBefore(const T* values, int64_t stride, bool largest, int64_t a, int64_t b) {
-  const T x = values[a * stride], y = values[b * stride];
+bool comesBefore(const T* values, bool largest, int64_t a, int64_t b) {
+  const T x = values[a], y = values[b];
   if (isNan(x) || isNan(y)) {
     if (isNan(x) != isNan(y)) return isNan(x) == largest;
     return a < b;
@@ -47,19 +50,19 @@ uint64_t keyOf(T value, int64_t index, bool largest) {
   uint32_t order;
   if constexpr (std::is_floating_point_v<T>) {
     const uint32_t bits = std::bit_cast<uint32_t>(value + 0.f);  // -0 is 0
-    order = isNan(value) ? ~0u : bits ^ (bits & kSign ? ~0u : kSign);
+    order = isNan(value) ? ~0u : bits ^ (static_cast<uint32_t>(static_cast<int32_t>(bits) >> 31) | kSign);
   } else {
     order = static_cast<uint32_t>(value) ^ kSign;
   }
   return static_cast<uint64_t>(largest ? ~order : order) << 32 | static_cast<uint64_t>(index);
 }
 
-// kSorts: the whole line is sorted before its first elements are taken. (Equal values keep their order either way.)
-template <class T, bool kSorts>
-class TopKKernelOf final : public OpKernel {
+template <class T>
+class TopKOp final : public OpKernel {
  public:
-  explicit TopKKernelOf(const OpRequest& request)
-      : hasValues_(request.outputs[0].present()),
+  explicit TopKOp(const OpRequest& request)
+      : sorts_(request.settings.sortsForTopK),
+        hasValues_(request.outputs[0].present()),
         hasIndices_(request.outputs.size() > 1 && request.outputs[1].present()) {
     const readers::TopK top = readers::readTopK(*RequestInputs(request));
     largest_ = top.takesLargest;
@@ -69,51 +72,138 @@ class TopKKernelOf final : public OpKernel {
     inner_ = line.inner;
     kept_ = request.outputs[hasValues_ ? 0 : 1].shape[top.axis];
     lanes_ = std::max(request.lanes, 1);
+    const int64_t most = std::min(inner_, kColumns), lineBytes = std::max<int64_t>(size_, 1) * kElementBytes;
+    columns_ = std::clamp<int64_t>(kCopiedBytes / lineBytes, 1, std::max<int64_t>(most, 1));
   }
 
   size_t scratchBytes() const override { return static_cast<size_t>(lanes_) * laneElements() * sizeof(int64_t); }
 
   void run(const OpContext& context) const override {
-    const int64_t grain = std::max<int64_t>(1, 4096 / std::max<int64_t>(size_, 1));
-    context.parallelFor(outer_ * inner_, grain, [&](int64_t begin, int64_t end, int lane) {
+    const int64_t grain = std::max<int64_t>(1, 4096 / std::max<int64_t>(size_ * columns_, 1));
+    const int64_t parts = ceilDiv(inner_, columns_);
+    context.parallelFor(outer_ * parts, grain, [&](int64_t begin, int64_t end, int lane) {
       int64_t* order = reinterpret_cast<int64_t*>(context.scratch) + static_cast<size_t>(lane) * laneElements();
-      for (int64_t i = begin; i < end; ++i) select(context, i / inner_, i % inner_, order);
+      for (int64_t i = begin; i < end; ++i) selectLines(context, i / parts, i % parts * columns_, order);
     });
   }
 
  private:
-  static constexpr bool kHasKeys = !kSorts && sizeof(T) == 4;
+  static constexpr bool kHasKeys = sizeof(T) == 4;
+  static constexpr int64_t kElementBytes = sizeof(T);
 
-  size_t laneElements() const { return alignUp(static_cast<size_t>(size_), 8); }
+  size_t orderElements() const { return alignUp(static_cast<size_t>(size_), 8); }
+  // Copies of lines follow the order.
+  size_t laneElements() const {
+    const int64_t copied = inner_ > 1 ? size_ * columns_ * kElementBytes : 0;
+    return orderElements() + alignUp(static_cast<size_t>(copied)) / sizeof(int64_t);
+  }
+
+  // Lines whose elements lie apart are copied first.
+  void selectLines(const OpContext& context, int64_t o, int64_t first, int64_t* order) const {
+    const T* values = context.in<T>(0) + o * size_ * inner_ + first;
+    const int64_t to = o * kept_ * inner_ + first;
+    if (inner_ == 1) return select(context, values, to, order);
+    T* lines = reinterpret_cast<T*>(order + orderElements());
+    const int64_t count = std::min(columns_, inner_ - first);
+    transposeTiles(kElementBytes, reinterpret_cast<const std::byte*>(values), inner_ * kElementBytes,
+                   reinterpret_cast<std::byte*>(lines), size_ * kElementBytes, size_, count);
+    for (int64_t i = 0; i < count; ++i) select(context, lines + i * size_, to + i, order);
+  }
 
   void sortBest(const T* values, int64_t* order) const {
+    if (!sorts_ && kept_ == 1 && findBest(values, order)) return;
     if constexpr (kHasKeys)
-      if (size_ >> 32 == 0) return selectKeys(values, reinterpret_cast<uint64_t*>(order));
+      if (!sorts_ && size_ >> 32 == 0) return selectKeys(values, reinterpret_cast<uint64_t*>(order));
     WorkCounter work;
     const auto before = [&](int64_t a, int64_t b) {
       work.pass(4);
-      return comesBefore(values, inner_, largest_, a, b);
+      return comesBefore(values, largest_, a, b);
     };
-    if (!kSorts && kept_ * 4 < size_) return selectBest(values, order, before);
+    if (!sorts_ && kept_ * 4 < size_) return selectBest(values, order, before);
     inParts(size_, 1, [=](int64_t begin, int64_t end) { std::iota(order + begin, order + end, begin); });
     std::sort(order, order + size_, before);
   }
 
-  void select(const OpContext& context, int64_t o, int64_t i, int64_t* order) const {
-    const T* values = context.in<T>(0) + o * size_ * inner_ + i;
+  void select(const OpContext& context, const T* values, int64_t to, int64_t* order) const {
     sortBest(values, order);
     WorkCounter work;
-    for (int64_t k = 0; k < kept_; ++k, work.pass(4)) {
-      const int64_t at = (o * kept_ + k) * inner_ + i;
-      if (hasValues_) context.out<T>(0)[at] = values[order[k] * inner_];
-      if (hasIndices_) context.out<int64_t>(1)[at] = order[k];
+    for (int64_t k = 0; k < kept_; ++k, to += inner_, work.pass(4)) {
+      if (hasValues_) context.out<T>(0)[to] = values[order[k]];
+      if (hasIndices_) context.out<int64_t>(1)[to] = order[k];
     }
+  }
+
+  // The best element; false where some are NaN.
+  bool findBest(const T* values, int64_t* found) const {
+    return largest_ ? findBest(values, found, [](auto a, auto b) { return a > b; })
+                    : findBest(values, found, [](auto a, auto b) { return a < b; });
+  }
+
+  template <class Before>
+  bool findBest(const T* values, int64_t* found, const Before& before) const {
+    typedef T Vector __attribute__((vector_size(16)));
+    constexpr int64_t kLanes = 16 / sizeof(T), kVectors = kBlock / kLanes;
+    const auto load = [values](int64_t at) {
+      Vector vector;
+      std::memcpy(&vector, values + at, sizeof vector);
+      return vector;
+    };
+    Vector best[kVectors];
+    std::fill_n(best, kVectors, values[0] - Vector{});
+    auto nans = best[0] != best[0];
+    WorkCounter work;
+    const int64_t whole = size_ / kBlock * kBlock;
+    for (int64_t i = 0; i < whole; i += kBlock, work.pass(kBlock / 4))
+      for (int64_t k = 0; k < kVectors; ++k) {
+        const Vector value = load(i + k * kLanes);
+        best[k] = before(value, best[k]) ? value : best[k];
+        nans |= value != value;
+      }
+    T wanted = values[0];
+    int64_t isAnyNan = 0;
+    for (int64_t k = 0; k < kLanes; ++k) isAnyNan |= nans[k];
+    const auto join = [&](T value) {
+      wanted = before(value, wanted) ? value : wanted;
+      isAnyNan |= isNan(value);
+    };
+    for (const Vector& some : best)
+      for (int64_t k = 0; k < kLanes; ++k) join(some[k]);
+    for (int64_t i = whole; i < size_; ++i) join(values[i]);
+    if (isAnyNan) return false;
+    int64_t i = 0;
+    for (; i < whole; i += kBlock, work.pass(kBlock / 4)) {
+      auto equal = nans;
+      for (int64_t k = 0; k < kVectors; ++k) equal |= load(i + k * kLanes) == wanted;
+      int64_t any = 0;
+      for (int64_t k = 0; k < kLanes; ++k) any |= equal[k];
+      if (any) break;
+    }
+    *found = std::find(values + i, values + size_, wanted) - values;
+    return true;
+  }
+
+  // Keys of the best so far, in order.
+  void insertKeys(const T* values, uint64_t* best) const {
+    std::fill_n(best, kept_, ~uint64_t{0});
+    const bool skips = size_ > kTinyLine;
+    for (int64_t i = 0; i < size_; ++i) {
+      uint64_t key = keyOf(values[i], i, largest_);
+      if (skips && key >= best[kept_ - 1]) continue;
+      for (int64_t k = 0; k < kept_; ++k) {
+        // The compiler would make branches of a minimum and a maximum.
+        const uint64_t exchanged = (key ^ best[k]) & -static_cast<uint64_t>(key < best[k]);
+        best[k] ^= exchanged;
+        key ^= exchanged;
+      }
+    }
+    for (int64_t k = 0; k < kept_; ++k) best[k] &= 0xFFFFFFFF;
   }
 
   // Keys of elements that may be among the best are collected; when there are twice as many as wanted, the best stay,
   // and later ones must come before the last of them.
   void selectKeys(const T* values, uint64_t* keys) const {
     if (kept_ == 0) return;
+    if (kept_ <= kFew && size_ < kShortLine) return insertKeys(values, keys);
     WorkCounter work;
     const auto before = [&work](uint64_t a, uint64_t b) {
       work.pass();
@@ -127,14 +217,14 @@ class TopKKernelOf final : public OpKernel {
     int64_t count = 0;
     for (int64_t i = 0; i < size_; i += kBlock, work.pass(kBlock)) {
       const int64_t end = std::min(i + kBlock, size_);
-      if (isKnown && inner_ == 1 && end - i == kBlock && !mayHoldBetter(values + i, worst, mayEqual)) continue;
+      if (isKnown && end - i == kBlock && !mayHoldBetter(values + i, worst, mayEqual)) continue;
       for (int64_t k = i; k < end; ++k) {
-        keys[count] = keyOf(values[k * inner_], k, largest_);
+        keys[count] = keyOf(values[k], k, largest_);
         count += keys[count] < last;
         if (count < room || room == size_) continue;
         std::nth_element(keys, keys + kept_ - 1, keys + count, before);
         last = keys[kept_ - 1];
-        worst = values[(last & 0xFFFFFFFF) * static_cast<uint64_t>(inner_)];
+        worst = values[last & 0xFFFFFFFF];
         isKnown = true;
         mayEqual = false;
         count = kept_;
@@ -149,7 +239,7 @@ class TopKKernelOf final : public OpKernel {
   // element. Only where a few of many are wanted.
   std::optional<T> boundOf(const T* values) const {
     const auto groups = static_cast<int64_t>(alignUp(static_cast<size_t>(4 * kept_), 64));
-    if (inner_ != 1 || kept_ > kMaxGroups / 4 || size_ < kGroupRows * groups) return std::nullopt;
+    if (kept_ > kMaxGroups / 4 || size_ < kGroupRows * groups) return std::nullopt;
     using Limits = std::numeric_limits<T>;
     constexpr T kHigh = Limits::has_infinity ? Limits::infinity() : Limits::max();
     constexpr T kLow = Limits::has_infinity ? -Limits::infinity() : Limits::lowest();
@@ -179,7 +269,7 @@ class TopKKernelOf final : public OpKernel {
     WorkCounter work;
     for (int64_t i = kept_; i < size_; i += kBlock, work.pass(kBlock)) {
       const int64_t end = std::min(i + kBlock, size_);
-      if (inner_ == 1 && end - i == kBlock && !mayHoldBetter(values + i, values[order[0]])) continue;
+      if (end - i == kBlock && !mayHoldBetter(values + i, values[order[0]])) continue;
       for (int64_t k = i; k < end; ++k) {
         if (!before(k, order[0])) continue;
         std::pop_heap(order, order + kept_, before);
@@ -201,23 +291,20 @@ class TopKKernelOf final : public OpKernel {
     return largest_ ? any([=](T x) { return x <= worst; }) : any([=](T x) { return x >= worst; });
   }
 
+  // Whether the whole line is sorted before its first elements are taken. (Equal values keep their order either way.)
+  bool sorts_;
   bool largest_, hasValues_, hasIndices_;
   int lanes_;
-  int64_t outer_, size_, inner_, kept_;
+  int64_t outer_, size_, inner_, kept_, columns_;
 };
-
-template <class T>
-using TopKOp = TopKKernelOf<T, false>;
-template <class T>
-using SortingTopKOp = TopKKernelOf<T, true>;
 
 template <class T, DType kDType>
 constexpr Implementation sortingRow() {
-  return {"full_sort",
-          [](const OpRequest& request) { return request.settings.sortsForTopK && request.inputs[0].dtype == kDType; },
-          [](const OpRequest& request) -> std::unique_ptr<OpKernel> {
-            return std::make_unique<SortingTopKOp<T>>(request);
-          }};
+  Implementation row = rowOf<TopKOp, T, kDType>("full_sort");
+  row.accepts = [](const OpRequest& request) {
+    return request.settings.sortsForTopK && request.inputs[0].dtype == kDType;
+  };
+  return row;
 }
 
 constexpr Implementation kSortingTopK[] = {sortingRow<float, DType::Float32>(), sortingRow<double, DType::Float64>(),
