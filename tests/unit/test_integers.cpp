@@ -319,6 +319,27 @@ TEST(Integers, QuotientsRoundToNearest) {
   });
 }
 
+// With scales along an axis: runs of equal ones of any length, and elements with a scale each.
+TEST(Integers, EachRunHasItsScale) {
+  Random random(2);
+  forEachTarget([&] {
+    for (const DType dtype : {DType::Int8, DType::UInt8, DType::Int16, DType::UInt16})
+      for (const int64_t run : {1, 16, 17, 31, 32, 33, 63, 64, 100}) {
+        const int64_t size = run == 1 ? 300 : 5;
+        Attributes attributes;
+        attributes.set("axis", int64_t{1});
+        LooseNode node("QuantizeLinear", attributes);
+        const Ref<Tensor> scale = randomTensor(random, DType::Float32, {size}, 0.01, 2);
+        const std::vector<Ref<Tensor>> inputs{randomTensor(random, DType::Float32, {7, size, run}, -300, 300), scale,
+                                              randomTensor(random, dtype, {size}, 0, 100)};
+        const std::vector<OutputType> outputs{{dtype, {7, size, run}}};
+        const Ref<Tensor> expected = runOp(node.node(), inputs, outputs, "reference").outputs[0];
+        const char* name = run == 1 ? "tiles" : "f32";
+        expectClose(*runOp(node.node(), inputs, outputs, name).outputs[0], *expected, 0, concat("runs of ", run));
+      }
+  });
+}
+
 // Each byte finds its own entry of a table, wherever it lies in a vector and however many follow.
 TEST(Integers, TablesMapEachByte) {
   Random random(1);

@@ -54,10 +54,12 @@ struct ScaleRuns {
   template <class Body>
   void run(const OpContext& context, Body body) const {
     context.parallelFor(count, kGrain, [&](int64_t begin, int64_t end, int) {
+      int64_t run = begin / inner, index = run % size;
       while (begin < end) {
-        const int64_t run = begin / inner, stop = std::min(end, (run + 1) * inner);
-        body(begin, stop, run % size);
+        const int64_t stop = std::min(end, ++run * inner);
+        body(begin, stop, index);
         begin = stop;
+        if (++index == size) index = 0;
       }
     });
   }

@@ -3,6 +3,7 @@
 // per block along it.
 #include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "base/checked.h"
 #include "base/half.h"
@@ -77,6 +78,12 @@ float wholeNumber(float x) {
   return std::min(std::max(-kFar, x), kFar) + kMagic - kMagic;
 }
 
+// Calls loop(step) with a step, 0 or 1, that the compiler knows, so that it makes vectors.
+template <class Loop>
+void withStep(int step, const Loop& loop) {
+  return step == 0 ? loop(std::integral_constant<int64_t, 0>()) : loop(std::integral_constant<int64_t, 1>());
+}
+
 class AnyQuantizeOp : public OpKernel {
  public:
   explicit AnyQuantizeOp(const OpRequest& request)
@@ -149,10 +156,12 @@ class QuantizeOp final : public AnyQuantizeOp {
     const double size = std::ldexp(1.0, static_cast<int>(bitsOf(to_)));
     const auto low = static_cast<float>(isSigned(to_) ? -size / 2 : 0);
     const auto high = static_cast<float>(isSigned(to_) ? size / 2 - 1 : size - 1);
-    for (int64_t i = 0; i < count; ++i) {
-      const float y = wholeNumber(x[i]) + zeros[i * step];
-      x[i] = std::min(std::max(low, y), high);  // NaN becomes the lower end
-    }
+    withStep(step, [=](auto each) {
+      for (int64_t i = 0; i < count; ++i) {
+        const float y = wholeNumber(x[i]) + zeros[i * each];
+        x[i] = std::min(std::max(low, y), high);  // NaN becomes the lower end
+      }
+    });
   }
   void divide(float* x, int64_t count, const float* scales, int step) const {
     if (precision_ == DType::Float16 || precision_ == DType::BFloat16) {
@@ -179,7 +188,9 @@ class DequantizeOp final : public AnyQuantizeOp {
 
  private:
   void work(float* x, int64_t count, const float* scales, const float* zeros, int step) const override {
-    for (int64_t i = 0; i < count; ++i) x[i] = (x[i] - zeros[i * step]) * scales[i * step];
+    withStep(step, [=](auto each) {
+      for (int64_t i = 0; i < count; ++i) x[i] = (x[i] - zeros[i * each]) * scales[i * each];
+    });
   }
 };
 

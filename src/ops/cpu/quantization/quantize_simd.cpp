@@ -59,21 +59,23 @@ template <class Q>
 void quantize(const float* x, Q* y, int64_t count, float scale, float zero) {
   constexpr int64_t kStep = 4 * kLanes;
   const D d;
-  if (count < kStep && count >= kLanes) {
-    float from[kStep] = {};
-    Q to[kStep];
-    std::memcpy(from, x, static_cast<size_t>(count) * sizeof(float));
-    quantize<Q>(from, to, kStep, scale, zero);
-    std::memcpy(y, to, static_cast<size_t>(count) * sizeof(Q));
-    return;
-  }
+  const hn::Rebind<Q, D> narrow;
   // Reciprocals of other scales lose digits.
   const bool usesReciprocal = sizeof(Q) == 1 && scale > 0x1p-100f && scale < 0x1p100f;
   const auto by = hn::Set(d, scale), reciprocal = hn::Set(d, 1 / scale);
   const auto low = hn::Set(d, static_cast<float>(std::numeric_limits<Q>::min()) - zero);
   const auto high = hn::Set(d, static_cast<float>(std::numeric_limits<Q>::max()) - zero);
   const auto offset = hn::Set(D32(), static_cast<int32_t>(zero) - std::bit_cast<int32_t>(kRoundingMagic));
-  for (int64_t i = 0; i < count && count < kStep; ++i) y[i] = quantized<Q>(x[i], scale, zero);
+  if (count < kLanes) {
+    for (int64_t i = 0; i < count; ++i) y[i] = quantized<Q>(x[i], scale, zero);
+    return;
+  }
+  for (int64_t begin = 0; begin < count && count < kStep; begin += kLanes) {
+    const int64_t i = std::min(begin, count - kLanes);
+    auto distance = hn::Zero(d);
+    const auto number = hn::Add(rounded(hn::Div(hn::LoadU(d, x + i), by), low, high, distance), offset);
+    hn::StoreU(hn::DemoteTo(narrow, number), narrow, y + i);
+  }
   for (int64_t begin = 0; begin < count && count >= kStep; begin += kStep) {
     const int64_t i = std::min(begin, count - kStep);  // the last ones overlap
     hn::Vec<D32> numbers[4];

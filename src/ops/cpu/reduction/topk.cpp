@@ -154,6 +154,7 @@ class TopKOp final : public OpKernel {
     WorkCounter work;
     const int64_t whole = size_ / kBlock * kBlock;
     for (int64_t i = 0; i < whole; i += kBlock, work.pass(kBlock / 4))
+#pragma GCC unroll 8
       for (int64_t k = 0; k < kVectors; ++k) {
         const Vector value = load(i + k * kLanes);
         best[k] = before(value, best[k]) ? value : best[k];
@@ -173,6 +174,7 @@ class TopKOp final : public OpKernel {
     int64_t i = 0;
     for (; i < whole; i += kBlock, work.pass(kBlock / 4)) {
       auto equal = nans;
+#pragma GCC unroll 8
       for (int64_t k = 0; k < kVectors; ++k) equal |= load(i + k * kLanes) == wanted;
       int64_t any = 0;
       for (int64_t k = 0; k < kLanes; ++k) any |= equal[k];
@@ -254,27 +256,33 @@ class TopKOp final : public OpKernel {
     std::fill_n(best, groups, worst);
     WorkCounter work;
     for (int64_t i = 0; i + groups <= size_; i += groups, work.pass(groups / 4))
-      for (int64_t k = 0; k < groups; ++k) best[k] = before(values[i + k], best[k]) ? values[i + k] : best[k];
+      for (int64_t first = 0; first < groups; first += kBlock) {
+        const T* from = values + i + first;
+        T* to = best + first;
+        for (int k = 0; k < kBlock; ++k) to[k] = before(from[k], to[k]) ? from[k] : to[k];
+      }
     std::nth_element(best, best + kept_ - 1, best + groups, before);
     return best[kept_ - 1] == worst ? std::nullopt : std::optional(best[kept_ - 1]);
   }
 
-  // A heap of the best so far, with the worst of them on top. Most elements are not better than that one, so blocks are
-  // first checked as a whole.
+  // A heap of the best so far, with the worst of them on top. Most elements are not better than that one.
   template <class Before>
   void selectBest(const T* values, int64_t* order, const Before& before) const {
     if (kept_ == 0) return;
     inParts(kept_, 1, [=](int64_t begin, int64_t end) { std::iota(order + begin, order + end, begin); });
     std::make_heap(order, order + kept_, before);
+    T worst = values[order[0]];
     WorkCounter work;
     for (int64_t i = kept_; i < size_; i += kBlock, work.pass(kBlock)) {
       const int64_t end = std::min(i + kBlock, size_);
-      if (end - i == kBlock && !mayHoldBetter(values + i, values[order[0]])) continue;
+      // Any chip compares vectors of floating point.
+      if (std::is_floating_point_v<T> && end - i == kBlock && !mayHoldBetter(values + i, worst)) continue;
       for (int64_t k = i; k < end; ++k) {
-        if (!before(k, order[0])) continue;
+        if ((largest_ ? values[k] <= worst : values[k] >= worst) || !before(k, order[0])) continue;
         std::pop_heap(order, order + kept_, before);
         order[kept_ - 1] = k;
         std::push_heap(order, order + kept_, before);
+        worst = values[order[0]];
       }
     }
     std::sort_heap(order, order + kept_, before);
