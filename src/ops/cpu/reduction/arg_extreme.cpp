@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/normalization.h"
 #include "graph/readers/reduction.h"
+#include "ops/cpu/movement/transpose_tile.h"
 #include "ops/cpu/reduction/reduce.h"
 #include "ops/families.h"
 #include "ops/request_inputs.h"
@@ -14,21 +16,27 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kColumns = 1024;           // processed together
-constexpr int64_t kElementsPerPart = 16384;  // worth a thread
+constexpr int64_t kColumns = 1024;                                     // processed together
+constexpr int64_t kElementsPerPart = 16384;                            // worth a thread
+constexpr int64_t kShortRow = 32, kFewRows = 16, kRowsTogether = 256;  // short ones become columns
 
 class ArgOp final : public OpKernel {
  public:
-  ArgOp(const Shape& shape, const readers::ArgSearch& search, bool least)
+  ArgOp(const Shape& shape, const readers::ArgSearch& search, bool least, int lanes)
       : table_(reduceTable()),
         outer_(shape.product(0, search.axis)),
         size_(shape[search.axis]),
         inner_(shape.product(search.axis + 1, shape.rank())),
         least_(least),
-        lastIndex_(search.takesLast) {}
+        lastIndex_(search.takesLast),
+        lanes_(std::max(lanes, 1)) {}
 
+  size_t scratchBytes() const override {
+    return isShort() ? static_cast<size_t>(lanes_ * size_ * kRowsTogether) * sizeof(float) : 0;
+  }
   void run(const OpContext& context) const override {
     if (outer_ * inner_ == 0) return;
+    if (isShort()) return runShortRows(context);
     const int64_t parts = (inner_ + kColumns - 1) / kColumns;
     const int64_t grain = std::max<int64_t>(1, kElementsPerPart / (size_ * std::min(inner_, kColumns)));
     context.parallelFor(outer_ * parts, grain, [&](int64_t begin, int64_t end, int) {
@@ -37,6 +45,20 @@ class ArgOp final : public OpKernel {
   }
 
  private:
+  bool isShort() const { return inner_ == 1 && size_ <= kShortRow && outer_ >= kFewRows; }
+  void runShortRows(const OpContext& context) const {
+    const int64_t grain = std::max<int64_t>(1, kElementsPerPart / (size_ * kRowsTogether));
+    context.parallelFor(ceilDiv(outer_, kRowsTogether), grain, [&](int64_t begin, int64_t end, int lane) {
+      float* columns = reinterpret_cast<float*>(context.scratch) + lane * size_ * kRowsTogether;
+      for (int64_t first = begin * kRowsTogether; first < std::min(end * kRowsTogether, outer_);
+           first += kRowsTogether) {
+        const int64_t rows = std::min(kRowsTogether, outer_ - first);
+        transposeFloats(context.in<float>(0) + first * size_, size_, columns, rows, rows, size_);
+        table_.argColumns(columns, size_, rows, rows, least_, lastIndex_, context.out<int64_t>() + first);
+      }
+    });
+  }
+
   void line(const OpContext& context, int64_t outer, int64_t first) const {
     const float* x = context.in<float>(0) + outer * size_ * inner_ + first;
     int64_t* y = context.out<int64_t>() + outer * inner_ + first;
@@ -49,6 +71,7 @@ class ArgOp final : public OpKernel {
   const ReduceTable& table_;
   int64_t outer_, size_, inner_;
   bool least_, lastIndex_;
+  int lanes_;
 };
 
 bool accepts(const OpRequest& request) {
@@ -112,7 +135,7 @@ std::unique_ptr<OpKernel> createHardmax(const OpRequest& request) {
 template <bool kLeast>
 std::unique_ptr<OpKernel> create(const OpRequest& request) {
   const RequestInputs inputs(request);
-  return std::make_unique<ArgOp>(request.inputs[0].shape, readers::readArgSearch(*inputs), kLeast);
+  return std::make_unique<ArgOp>(request.inputs[0].shape, readers::readArgSearch(*inputs), kLeast, request.lanes);
 }
 
 constexpr Implementation kMax[] = {{"arg", accepts, create<false>}};
