@@ -128,7 +128,7 @@ TEST(Evaluate, NonMaxSuppressionOfFewBoxes) {
     const auto place = static_cast<float>(i * 7 % 500);  // of six boxes each
     const float corners[] = {place, 0, place + 1, 1};
     std::copy_n(corners, 4, box + 4 * i);
-    static_cast<float*>(scores->mutableData())[i] = static_cast<float>(i * 31 % 100);
+    static_cast<float*>(scores->mutableData())[i] = static_cast<float>(i * 31 % 100 - 50);
   }
   const auto kept = [&](int64_t most) {
     return run("NonMaxSuppression", {boxes, scores, integers({1}, {most}), floats({1}, {0.2f})})[0];

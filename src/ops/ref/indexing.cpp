@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <type_traits>
 #include <utility>
@@ -511,71 +512,94 @@ class KeptBoxes {
   int64_t count_ = 0;
 };
 
-// A box above the least score, with what orders it.
-struct Candidate {
-  float score;
-  int64_t index;
-};
-
-// Candidates one after the other: those that come first, where few of many are wanted, are taken from a heap.
-template <class IsBefore>
-class Candidates {
- public:
-  Candidates(std::vector<Candidate>& order, bool wantsFew, IsBefore isBefore)
-      : order_(order), wantsFew_(wantsFew), isBefore_(isBefore) {
-    if (wantsFew_)
-      std::make_heap(order_.begin(), order_.end(), isAfter());
-    else
-      std::sort(order_.begin(), order_.end(), isBefore_);
-  }
-  int64_t next(size_t i) {
-    if (!wantsFew_) return order_[i].index;
-    const auto end = order_.end() - static_cast<ptrdiff_t>(i);
-    std::pop_heap(order_.begin(), end, isAfter());
-    return end[-1].index;
-  }
-
- private:
-  auto isAfter() const {
-    return [this](const Candidate& a, const Candidate& b) { return isBefore_(b, a); };
-  }
-
-  std::vector<Candidate>& order_;
-  bool wantsFew_;
-  IsBefore isBefore_;
-};
-
 struct Suppression {
   double most, maxOverlap, minScore;
 };
 
-// Those above the least score. No jump depends on a score: it would often be predicted wrongly.
-void collect(std::span<const float> score, double minScore, std::vector<Candidate>& candidates) {
-  candidates.resize(score.size());
-  size_t count = 0;
-  inParts(static_cast<int64_t>(score.size()), 2, [&](int64_t begin, int64_t end) {
-    for (int64_t i = begin; i < end; ++i) {
-      const float value = score[static_cast<size_t>(i)];
-      candidates[count] = {value, i};
-      count += value > minScore;
-    }
-  });
-  candidates.resize(count);
-}
+// The boxes of a class that are above the least score, as keys: those that come first are the least. The upper half of
+// a key falls as the score rises, the lower half is the index.
+class Candidates {
+ public:
+  explicit Candidates(size_t boxes) : keys_(boxes) {}
 
-// The indices of the boxes of one image that one class keeps. `order`: memory that classes share.
-void suppress(const Suppression& limits, std::span<const float> score, const std::vector<Box>& boxes, KeptBoxes& kept,
-              std::vector<Candidate>& order, std::vector<int64_t>& indices) {
-  WorkCounter work;
-  collect(score, limits.minScore, order);
-  const auto isBefore = [&](const Candidate& a, const Candidate& b) {
-    work.pass(4);
-    return a.score > b.score || (a.score == b.score && a.index < b.index);
+  size_t count() const { return count_; }
+
+  // No jump depends on a score: it would often be predicted wrongly.
+  void collect(std::span<const float> score, double minScore) {
+    histogram_.fill(0);
+    count_ = 0;
+    inParts(static_cast<int64_t>(score.size()), 2, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) {
+        const float value = score[static_cast<size_t>(i)];
+        const uint32_t order = orderOf(value);
+        const bool isAbove = value > minScore;
+        keys_[count_] = static_cast<uint64_t>(order) << 32 | static_cast<uint64_t>(i);
+        histogram_[order >> kUncounted] += isAbove;
+        count_ += isAbove;
+      }
+    });
+  }
+
+  // Where few of many are wanted, a heap has some more than these, which are the best.
+  void arrange(double wanted) {
+    top_ = next_ = 0;
+    last_ = count_;
+    isHeap_ = wanted * 4 < static_cast<double>(count_);
+    if (!isHeap_) return std::sort(keys_.data(), keys_.data() + count_, Compare<false>{work_});
+    size_t columns = 0;
+    for (double better = 0; better < wanted * 2; ++columns) better += histogram_[columns];
+    const auto isBetter = [columns](uint64_t key) { return key >> (32 + kUncounted) < columns; };
+    heap(0, static_cast<size_t>(std::partition(keys_.data(), keys_.data() + count_, isBetter) - keys_.data()));
+  }
+
+  int64_t next() {
+    if (!isHeap_) return indexOf(keys_[next_++]);
+    if (last_ == top_) heap(end_, count_);
+    std::pop_heap(keys_.data() + top_, keys_.data() + last_, Compare<true>{work_});
+    return indexOf(keys_[--last_]);
+  }
+
+ private:
+  static constexpr int kUncounted = 20;  // bits of a score
+
+  template <bool kFalling>
+  struct Compare {
+    WorkCounter& work;
+    bool operator()(uint64_t a, uint64_t b) const {
+      work.pass(2);
+      return kFalling ? b < a : a < b;
+    }
   };
+
+  static uint32_t orderOf(float score) {
+    const uint32_t bits = std::bit_cast<uint32_t>(score + 0.f);  // -0 is 0
+    return ~(bits ^ (static_cast<uint32_t>(static_cast<int32_t>(bits) >> 31) | 1u << 31));
+  }
+  static int64_t indexOf(uint64_t key) { return static_cast<int64_t>(key & 0xFFFFFFFF); }
+  void heap(size_t begin, size_t end) {
+    top_ = begin;
+    last_ = end_ = end;
+    std::make_heap(keys_.data() + begin, keys_.data() + end, Compare<true>{work_});
+  }
+
+  std::vector<uint64_t> keys_;
+  std::array<uint32_t, size_t{1} << (32 - kUncounted)> histogram_;
+  size_t count_ = 0;
+  bool isHeap_ = false;
+  size_t next_ = 0;                      // of sorted ones
+  size_t top_ = 0, last_ = 0, end_ = 0;  // of the heap: what was taken lies from `last_` to `end_`
+  WorkCounter work_;
+};
+
+// The indices of the boxes of one image that one class keeps. `candidates`: memory that classes share.
+void suppress(const Suppression& limits, std::span<const float> score, const std::vector<Box>& boxes, KeptBoxes& kept,
+              Candidates& candidates, std::vector<int64_t>& indices) {
+  WorkCounter work;
+  candidates.collect(score, limits.minScore);
+  candidates.arrange(limits.most);
   kept.clear();
-  Candidates ordered(order, limits.most * 4 < static_cast<double>(order.size()), isBefore);
-  for (size_t i = 0; i < order.size() && static_cast<double>(kept.count()) < limits.most; ++i) {
-    const int64_t index = ordered.next(i);
+  for (size_t i = 0; i < candidates.count() && static_cast<double>(kept.count()) < limits.most; ++i) {
+    const int64_t index = candidates.next();
     const Box& candidate = boxes[static_cast<size_t>(index)];
     if (kept.cover(candidate, limits.maxOverlap, work)) continue;
     kept.add(candidate);
@@ -594,16 +618,17 @@ Results nonMaxSuppression(const Node& node, Inputs inputs) {
   const Suppression limits{scalar(2, 0), scalar(3, 0), scalar(4, -INFINITY)};
   const bool centered = readers::hasCentredBoxes(*RequestInputs(node, inputs));
   std::vector<int64_t> selected, indices;
-  std::vector<Candidate> order;
   if (inputs[1]->count() == 0) return {indexTensor({0, 3}, selected)};
   const auto count = static_cast<size_t>(scores[2]);
+  require(count >> 32 == 0, MAX_STATUS_UNIMPLEMENTED, node.description(), ": ", count, " boxes");
+  const auto candidates = std::make_unique<Candidates>(count);
   for (int64_t image = 0; image < scores[0]; ++image) {
     const std::vector<Box> all = boxesOf(inputs[0]->as<float>() + image * boxes[1] * 4, boxes[1], centered);
     KeptBoxes kept(all, limits.maxOverlap < 0);
     for (int64_t c = 0; c < scores[1]; ++c, passWork(64)) {
       const float* score = inputs[1]->as<float>() + (image * scores[1] + c) * scores[2];
       indices.clear();
-      suppress(limits, {score, count}, all, kept, order, indices);
+      suppress(limits, {score, count}, all, kept, *candidates, indices);
       for (const int64_t index : indices) selected.insert(selected.end(), {image, c, index});
     }
   }
