@@ -19,9 +19,30 @@ TEST(Softmax, AgreesWithReferenceAlongEveryAxis) {
     Random random(1);
     for (const char* op : {"Softmax", "LogSoftmax"})
       for (const Shape& shape : {Shape{1}, Shape{7}, Shape{3, 16}, Shape{5, 17}, Shape{2, 1001}, Shape{4, 9, 33},
-                                 Shape{2, 3, 5, 70}, Shape{600, 3}, Shape{3, 4, 1100}, Shape{0, 4}})
+                                 Shape{2, 3, 5, 70}, Shape{7, 9}, Shape{3, 40}, Shape{9, 64}, Shape{5, 127},
+                                 Shape{3, 129}, Shape{600, 3}, Shape{3, 4, 1100}, Shape{0, 4}})
         for (int axis = -1; axis < shape.rank(); ++axis)
           check(op, randomTensor(random, DType::Float32, shape, -20, 20), axis, 1 + axis % 2 * axis, axis % 2 == 0);
+  });
+}
+
+// Threads divide the rows anywhere.
+TEST(Softmax, RowsDoNotDependOnTheirNeighbours) {
+  forEachTarget([] {
+    Random random(3);
+    for (const int64_t size : {2, 8, 15, 16, 30, 50, 64, 100, 128, 200}) {
+      const Ref<Tensor> rows = randomTensor(random, DType::Float32, {7, size}, -5, 5);
+      LooseNode node("Softmax");
+      const KernelRun all = runOp(node.node(), {rows}, {{DType::Float32, rows->shape()}}, "softmax");
+      for (int64_t i = 0; i < 7; ++i) {
+        const Ref<Tensor> row = Tensor::copyOf(DType::Float32, {1, size}, rows->as<float>() + i * size);
+        const KernelRun one = runOp(node.node(), {row}, {{DType::Float32, {1, size}}}, "softmax");
+        EXPECT_EQ(std::memcmp(one.outputs[0]->data(), all.outputs[0]->as<float>() + i * size,
+                              static_cast<size_t>(size) * sizeof(float)),
+                  0)
+            << "row " << i << " of " << size;
+      }
+    }
   });
 }
 

@@ -51,7 +51,8 @@ class SoftmaxOp final : public OpKernel {
 
  private:
   bool mayStream() const {
-    return size_ > kLeastStreamed && size_ <= kMostStreamed && outer_ * size_ * 4 >= kStreamedBytes;
+    const int64_t least = std::max(kLeastStreamed, logarithm_ ? 0 : table_.longestInRegisters);
+    return size_ > least && size_ <= kMostStreamed && outer_ * size_ * 4 >= kStreamedBytes;
   }
   bool isShort() const { return size_ <= kFewElements && outer_ >= 2 * kFewElements; }
   int64_t laneFloats() const {
@@ -85,7 +86,7 @@ class SoftmaxOp final : public OpKernel {
     const bool streams = mayStream() && isStreamed(y, outer_ * size_ * 4, size_ * 4, x);
     const auto body = [&](int64_t begin, int64_t end, int lane) {
       float* weights = streams ? reinterpret_cast<float*>(context.scratch) + lane * laneFloats() : nullptr;
-      for (int64_t i = begin; i < end; ++i) table_.row(x + i * size_, y + i * size_, size_, logarithm_, weights);
+      table_.rows(x + begin * size_, y + begin * size_, end - begin, size_, logarithm_, weights);
       if (streams) hwy::FlushStream();
     };
     context.parallelFor(outer_, grainOf(kElementsPerPart, {size_}), body);

@@ -16,9 +16,10 @@ struct ByteSoftmax {
 };
 
 struct SoftmaxTable {
-  // One line of `size` elements side by side. y may be x. With memory for a line in `weights`, y is stored past the
-  // caches (ops/cpu/streamed.h), and the second line behind x is prefetched.
-  void (*row)(const float* x, float* y, int64_t size, bool logarithm, float* weights);
+  int64_t longestInRegisters;  // elements of lines that are not stored past the caches
+  // `count` lines of `size` elements side by side. y may be x. With memory for a line in `weights`, y is stored past
+  // the caches (ops/cpu/streamed.h), and the second line behind x is prefetched.
+  void (*rows)(const float* x, float* y, int64_t count, int64_t size, bool logarithm, float* weights);
   // `columns` lines side by side, whose elements are `stride` apart. y may be x; scratch: 2 * columns floats.
   void (*columns)(const float* x, float* y, int64_t size, int64_t stride, int64_t columns, float* scratch,
                   bool logarithm);

@@ -30,7 +30,7 @@ void shortRow(const float* x, float* y, size_t size, bool logarithm) {
   if (logarithm)
     storePartial(hn::Sub(shifted, hn::Set(d, std::log(hn::GetLane(sum)))), d, y, size);
   else
-    storePartial(hn::Div(e, sum), d, y, size);
+    storePartial(hn::Mul(e, hn::Div(hn::Set(d, 1.f), sum)), d, y, size);
 }
 
 // y = function(x)
@@ -81,6 +81,73 @@ void row(const float* x, float* y, int64_t size, bool logarithm, float* weights)
     finish(x, y, size, weights, [=](V v) HWY_ATTR { return hn::Sub(v, by); });
   else
     finish(to, y, size, weights, [=](V v) HWY_ATTR { return hn::Mul(v, by); });
+}
+
+// Of lines of which some are computed at once.
+constexpr int64_t kLongestInRegisters = 8 * static_cast<int64_t>(hn::MaxLanes(F()));
+
+#if MAX_MASKED_MEMORY
+// Softmax of kRows rows at once, `stride` apart, each in kVectors registers, of which the lower half is full: a row
+// alone waits for its own sums.
+template <int kVectors, int kRows>
+HWY_NOINLINE void shortRows(const float* x, float* y, int64_t stride, int64_t size) {
+  const F d;
+  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
+  const auto isFull = [](int v) { return v < kVectors / 2; };
+  // Of a vector that is not full.
+  const auto countIn = [=](int v) {
+    return static_cast<size_t>(HWY_MAX(int64_t{0}, HWY_MIN(size - v * lanes, lanes)));
+  };
+  const auto load = [=](const float* from, int v) HWY_ATTR {
+    if (isFull(v)) return hn::LoadU(d, from + v * lanes);
+    const auto inside = hn::FirstN(d, countIn(v));
+    return hn::IfThenElse(inside, hn::MaskedLoad(inside, d, from + v * lanes), hn::Set(d, -HUGE_VALF));
+  };
+  V numbers[kRows][kVectors], largest[kRows], sum[kRows];
+  MAX_UNROLL for (int r = 0; r < kRows; ++r) {
+    MAX_UNROLL for (int v = 0; v < kVectors; ++v) {
+      numbers[r][v] = load(x + r * stride, v);
+      largest[r] = v == 0 ? numbers[r][v] : hn::Max(largest[r], numbers[r][v]);
+    }
+  }
+  MAX_UNROLL for (int r = 0; r < kRows; ++r) largest[r] = hn::MaxOfLanes(d, largest[r]);
+  MAX_UNROLL for (int v = 0; v < kVectors; ++v) {
+    MAX_UNROLL for (int r = 0; r < kRows; ++r) {
+      numbers[r][v] = softmaxWeight(d, hn::Sub(numbers[r][v], largest[r]), kPowers);
+      if (!isFull(v)) numbers[r][v] = hn::IfThenElseZero(hn::FirstN(d, countIn(v)), numbers[r][v]);
+      sum[r] = v == 0 ? numbers[r][v] : hn::Add(sum[r], numbers[r][v]);
+    }
+  }
+  MAX_UNROLL for (int r = 0; r < kRows; ++r) sum[r] = hn::Div(hn::Set(d, 1.f), hn::SumOfLanes(d, sum[r]));
+  MAX_UNROLL for (int r = 0; r < kRows; ++r) {
+    MAX_UNROLL for (int v = 0; v < kVectors; ++v) {
+      const V result = hn::Mul(numbers[r][v], sum[r]);
+      float* to = y + r * stride + v * lanes;
+      if (isFull(v))
+        hn::StoreU(result, d, to);
+      else
+        storePartial(result, d, to, countIn(v));
+    }
+  }
+}
+#endif
+
+void rows(const float* x, float* y, int64_t count, int64_t size, bool logarithm, float* weights) {
+  int64_t i = 0;
+#if MAX_MASKED_MEMORY
+  const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
+  if (!logarithm && size <= kLongestInRegisters) {
+    const int64_t some = size <= lanes ? 4 : 2;
+    const auto function = size <= lanes       ? shortRows<1, 4>
+                          : size <= 2 * lanes ? shortRows<2, 2>
+                          : size <= 4 * lanes ? shortRows<4, 2>
+                                              : shortRows<8, 2>;
+    for (; i + some <= count; i += some) function(x + i * size, y + i * size, size, size);
+    // The last ones take the place of all, so that each row is computed alike; one of a vector is by itself, too.
+    for (; i < count && size > lanes; ++i) function(x + i * size, y + i * size, 0, size);
+  }
+#endif
+  for (; i < count; ++i) row(x + i * size, y + i * size, size, logarithm, weights);
 }
 
 void columns(const float* x, float* y, int64_t size, int64_t stride, int64_t count, float* scratch, bool logarithm) {
@@ -218,7 +285,7 @@ void bytes(const ByteSoftmax& numbers, const uint8_t* x, uint8_t* y, int64_t siz
 }  // namespace
 
 extern const SoftmaxTable kSoftmaxTable;
-const SoftmaxTable kSoftmaxTable = {row, columns, bytes};
+const SoftmaxTable kSoftmaxTable = {kLongestInRegisters, rows, columns, bytes};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
