@@ -79,7 +79,7 @@ TEST(TensorCopy, CopiesLargeBlocksAndRuns) {
 }
 
 TEST(TensorCopy, RepeatsRuns) {
-  for (const int64_t bytes : {1, 4, 7, 12, 16, 24, 200, 9000})
+  for (const int64_t bytes : {1, 4, 7, 9, 12, 15, 16, 24, 200, 9000})
     for (const int64_t count : {1, 2, 50, 1111}) {
       std::vector<unsigned char> source(static_cast<size_t>(3 * bytes)),
           target(source.size() * static_cast<size_t>(count));
@@ -92,6 +92,22 @@ TEST(TensorCopy, RepeatsRuns) {
                   0)
             << i << " of " << count << " with " << bytes;
     }
+}
+
+// What lies between them stays.
+TEST(TensorCopy, CopiesShortRunsThatLieApart) {
+  constexpr int64_t kRuns = 21, kFrom = 40, kTo = 37;
+  for (int64_t bytes = 3; bytes < kTo; ++bytes) {
+    std::vector<unsigned char> source(kRuns * kFrom), target(kRuns * kTo, 255);
+    for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i % 251);
+    const TensorCopy copy(1, {kRuns, bytes}, {kFrom, 1}, {kTo, 1});
+    copy.run(reinterpret_cast<std::byte*>(source.data()), reinterpret_cast<std::byte*>(target.data()), 1);
+    for (int64_t i = 0; i < kRuns * kTo; ++i) {
+      const int64_t run = i / kTo, at = i % kTo;
+      const unsigned char expected = at < bytes ? source[static_cast<size_t>(run * kFrom + at)] : 255;
+      ASSERT_EQ(target[static_cast<size_t>(i)], expected) << at << " of " << bytes;
+    }
+  }
 }
 
 TEST(Movement, PositionsMayBeKnownOnlyWhenRunning) {

@@ -69,13 +69,26 @@ void copyRunsOf(const std::byte* source, std::byte* target, int64_t count, int64
   for (int64_t i = 0; i < count; ++i) std::memcpy(target + i * targetStep, source + i * sourceStep, kBytes);
 }
 
+// Runs of one or two halves of a piece, as three floats: the last half overlaps the one before it.
+constexpr int64_t kHalfPiece = kCopiedPiece / 2;
+void copyHalves(const std::byte* source, std::byte* target, int64_t count, int64_t sourceStep, int64_t targetStep,
+                int64_t bytes) {
+  for (int64_t i = 0; i < count; ++i, source += sourceStep, target += targetStep) {
+    std::memcpy(target, source, kHalfPiece);
+    std::memcpy(target + bytes - kHalfPiece, source + bytes - kHalfPiece, kHalfPiece);
+  }
+}
+
 void copyRuns(const std::byte* source, std::byte* target, int64_t count, int64_t sourceStep, int64_t targetStep,
               int64_t bytes) {
-  constexpr int64_t kManyBytes = 2048;  // a few short runs are copied sooner one by one
-  if (sourceStep == 0 && targetStep == bytes && count * bytes >= kManyBytes) {
+  // A few short runs are copied sooner one by one.
+  const int64_t manyBytes = bytes < kCopiedPiece ? 8 * kCopiedPiece : 2048;
+  if (sourceStep == 0 && targetStep == bytes && count * bytes >= manyBytes) {
     copyRun(source, target, bytes);
     return repeatRun(target, bytes, count, copyRun);
   }
+  if (bytes >= kHalfPiece && bytes < kCopiedPiece)
+    return copyHalves(source, target, count, sourceStep, targetStep, bytes);
   switch (bytes) {
     case 32:
       return copyRunsOf<32>(source, target, count, sourceStep, targetStep);
