@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "ops/cpu/movement/copied_runs.h"
+#include "ops/cpu/movement/tensor_copy.h"
 
 namespace max {
 
@@ -107,7 +108,9 @@ struct Gather {
 
   std::byte* copyRows(int64_t rows, int64_t step, int64_t count, const std::byte* from, std::byte* to) const {
     const int64_t bytes = count * static_cast<int64_t>(elementSize);
-    if (strides.back() == 1)
+    if (strides.back() == 1 && bytes <= kMostInRuns)
+      copyRuns(from, to, rows, step, bytes, bytes);
+    else if (strides.back() == 1)
       for (int64_t r = 0; r < rows; ++r) copyRow(from + r * step, to + r * bytes, bytes);
     else
       splatRowsOf(elementSize)(from, step, rows, count, to);

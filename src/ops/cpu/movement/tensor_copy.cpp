@@ -60,7 +60,7 @@ void copyElements(const std::byte* source, std::byte* target, int64_t count, int
 
 // Short runs are common (rows of a slice, channels of a concat) and cheaper than a call of memcpy.
 void copyRun(const std::byte* source, std::byte* target, int64_t bytes) {
-  if (bytes > 128 || bytes < 16) return copyBytes(target, source, static_cast<size_t>(bytes));
+  if (bytes > kMostInRuns || bytes < kCopiedPiece) return copyBytes(target, source, static_cast<size_t>(bytes));
   copyPieces(source, bytes, target);
 }
 
@@ -78,6 +78,8 @@ void copyHalves(const std::byte* source, std::byte* target, int64_t count, int64
     std::memcpy(target + bytes - kHalfPiece, source + bytes - kHalfPiece, kHalfPiece);
   }
 }
+
+}  // namespace
 
 void copyRuns(const std::byte* source, std::byte* target, int64_t count, int64_t sourceStep, int64_t targetStep,
               int64_t bytes) {
@@ -100,8 +102,6 @@ void copyRuns(const std::byte* source, std::byte* target, int64_t count, int64_t
       for (int64_t i = 0; i < count; ++i) copyRun(source + i * sourceStep, target + i * targetStep, bytes);
   }
 }
-
-}  // namespace
 
 TensorCopy::TensorCopy(size_t elementSize, const Shape& shape, const Shape& sourceStrides, const Shape& targetStrides)
     : elementSize_(static_cast<int64_t>(elementSize)), bytes_(shape.count() * static_cast<int64_t>(elementSize)) {

@@ -47,4 +47,9 @@ class TensorCopy {
   int64_t rowSource_ = 0, rowTarget_ = 0, columnSource_ = 0, columnTarget_ = 0;
 };
 
+// `count` runs of `bytes`, that far apart; none is copied by a call up to kMostInRuns, from half a piece on.
+inline constexpr int64_t kMostInRuns = 128;
+void copyRuns(const std::byte* source, std::byte* target, int64_t count, int64_t sourceStep, int64_t targetStep,
+              int64_t bytes);
+
 }  // namespace max
