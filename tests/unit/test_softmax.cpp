@@ -30,19 +30,20 @@ TEST(Softmax, AgreesWithReferenceAlongEveryAxis) {
 TEST(Softmax, RowsDoNotDependOnTheirNeighbours) {
   forEachTarget([] {
     Random random(3);
-    for (const int64_t size : {2, 8, 15, 16, 30, 50, 64, 100, 128, 200}) {
-      const Ref<Tensor> rows = randomTensor(random, DType::Float32, {7, size}, -5, 5);
-      LooseNode node("Softmax");
-      const KernelRun all = runOp(node.node(), {rows}, {{DType::Float32, rows->shape()}}, "softmax");
-      for (int64_t i = 0; i < 7; ++i) {
-        const Ref<Tensor> row = Tensor::copyOf(DType::Float32, {1, size}, rows->as<float>() + i * size);
-        const KernelRun one = runOp(node.node(), {row}, {{DType::Float32, {1, size}}}, "softmax");
-        EXPECT_EQ(std::memcmp(one.outputs[0]->data(), all.outputs[0]->as<float>() + i * size,
-                              static_cast<size_t>(size) * sizeof(float)),
-                  0)
-            << "row " << i << " of " << size;
+    for (const char* op : {"Softmax", "LogSoftmax"})
+      for (const int64_t size : {2, 8, 15, 16, 30, 50, 64, 100, 128, 200}) {
+        const Ref<Tensor> rows = randomTensor(random, DType::Float32, {7, size}, -5, 5);
+        LooseNode node(op);
+        const KernelRun all = runOp(node.node(), {rows}, {{DType::Float32, rows->shape()}}, "softmax");
+        for (int64_t i = 0; i < 7; ++i) {
+          const Ref<Tensor> row = Tensor::copyOf(DType::Float32, {1, size}, rows->as<float>() + i * size);
+          const KernelRun one = runOp(node.node(), {row}, {{DType::Float32, {1, size}}}, "softmax", 1, false, true);
+          EXPECT_EQ(std::memcmp(one.outputs[0]->data(), all.outputs[0]->as<float>() + i * size,
+                                static_cast<size_t>(size) * sizeof(float)),
+                    0)
+              << op << ", row " << i << " of " << size;
+        }
       }
-    }
   });
 }
 

@@ -87,10 +87,10 @@ void row(const float* x, float* y, int64_t size, bool logarithm, float* weights)
 constexpr int64_t kLongestInRegisters = 8 * static_cast<int64_t>(hn::MaxLanes(F()));
 
 #if MAX_MASKED_MEMORY
-// Softmax of kRows rows at once, `stride` apart, each in kVectors registers, of which the lower half is full: a row
-// alone waits for its own sums.
+// kRows rows at once, `stride` apart, each in kVectors registers, of which the lower half is full: a row alone waits
+// for its own sums.
 template <int kVectors, int kRows>
-HWY_NOINLINE void shortRows(const float* x, float* y, int64_t stride, int64_t size) {
+HWY_NOINLINE void shortRows(const float* x, float* y, int64_t stride, int64_t size, bool logarithm) {
   const F d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const auto isFull = [](int v) { return v < kVectors / 2; };
@@ -118,15 +118,23 @@ HWY_NOINLINE void shortRows(const float* x, float* y, int64_t stride, int64_t si
       sum[r] = v == 0 ? numbers[r][v] : hn::Add(sum[r], numbers[r][v]);
     }
   }
-  MAX_UNROLL for (int r = 0; r < kRows; ++r) sum[r] = hn::Div(hn::Set(d, 1.f), hn::SumOfLanes(d, sum[r]));
+  V by[kRows];
+  MAX_UNROLL for (int r = 0; r < kRows; ++r) {
+    sum[r] = hn::SumOfLanes(d, sum[r]);
+    by[r] = logarithm ? hn::Set(d, hn::GetLane(largest[r]) + std::log(hn::GetLane(sum[r])))
+                      : hn::Div(hn::Set(d, 1.f), sum[r]);
+  }
+  MAX_UNROLL for (int r = 0; r < kRows; ++r) {
+    MAX_UNROLL for (int v = 0; v < kVectors; ++v) numbers[r][v] =
+        logarithm ? hn::Sub(load(x + r * stride, v), by[r]) : hn::Mul(numbers[r][v], by[r]);
+  }
   MAX_UNROLL for (int r = 0; r < kRows; ++r) {
     MAX_UNROLL for (int v = 0; v < kVectors; ++v) {
-      const V result = hn::Mul(numbers[r][v], sum[r]);
       float* to = y + r * stride + v * lanes;
       if (isFull(v))
-        hn::StoreU(result, d, to);
+        hn::StoreU(numbers[r][v], d, to);
       else
-        storePartial(result, d, to, countIn(v));
+        storePartial(numbers[r][v], d, to, countIn(v));
     }
   }
 }
@@ -136,15 +144,15 @@ void rows(const float* x, float* y, int64_t count, int64_t size, bool logarithm,
   int64_t i = 0;
 #if MAX_MASKED_MEMORY
   const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
-  if (!logarithm && size <= kLongestInRegisters) {
+  if (size <= kLongestInRegisters && (size > lanes || !logarithm)) {
     const int64_t some = size <= lanes ? 4 : 2;
     const auto function = size <= lanes       ? shortRows<1, 4>
                           : size <= 2 * lanes ? shortRows<2, 2>
                           : size <= 4 * lanes ? shortRows<4, 2>
                                               : shortRows<8, 2>;
-    for (; i + some <= count; i += some) function(x + i * size, y + i * size, size, size);
+    for (; i + some <= count; i += some) function(x + i * size, y + i * size, size, size, logarithm);
     // The last ones take the place of all, so that each row is computed alike; one of a vector is by itself, too.
-    for (; i < count && size > lanes; ++i) function(x + i * size, y + i * size, 0, size);
+    for (; i < count && size > lanes; ++i) function(x + i * size, y + i * size, 0, size, logarithm);
   }
 #endif
   for (; i < count; ++i) row(x + i * size, y + i * size, size, logarithm, weights);
