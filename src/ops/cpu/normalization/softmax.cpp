@@ -51,7 +51,7 @@ class SoftmaxOp final : public OpKernel {
 
  private:
   bool mayStream() const {
-    const int64_t least = std::max(kLeastStreamed, table_.longestInRegisters);
+    const int64_t least = std::max(kLeastStreamed, logarithm_ ? 0 : table_.longestInRegisters);
     return size_ > least && size_ <= kMostStreamed && outer_ * size_ * 4 >= kStreamedBytes;
   }
   bool isShort() const { return size_ <= kFewElements && outer_ >= 2 * kFewElements; }

@@ -16,7 +16,7 @@ struct ByteSoftmax {
 };
 
 struct SoftmaxTable {
-  int64_t longestInRegisters;  // elements of lines that are not stored past the caches
+  int64_t longestInRegisters;  // elements of lines whose softmax is not stored past the caches
   // `count` lines of `size` elements side by side. y may be x. With memory for a line in `weights`, y is stored past
   // the caches (ops/cpu/streamed.h), and the second line behind x is prefetched.
   void (*rows)(const float* x, float* y, int64_t count, int64_t size, bool logarithm, float* weights);

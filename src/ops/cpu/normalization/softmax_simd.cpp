@@ -83,8 +83,9 @@ void row(const float* x, float* y, int64_t size, bool logarithm, float* weights)
     finish(to, y, size, weights, [=](V v) HWY_ATTR { return hn::Mul(v, by); });
 }
 
-// Of lines of which some are computed at once.
-constexpr int64_t kLongestInRegisters = 8 * static_cast<int64_t>(hn::MaxLanes(F()));
+// Of lines of which two are computed at once. AVX-512 has 32 registers, others have half as many.
+constexpr int64_t kMostVectors = HWY_TARGET == HWY_AVX3 ? 8 : 4, kMostOfLogarithms = 4;
+constexpr int64_t kLongestInRegisters = kMostVectors * static_cast<int64_t>(hn::MaxLanes(F()));
 
 #if MAX_MASKED_MEMORY
 // kRows rows at once, `stride` apart, each in kVectors registers, of which the lower half is full: a row alone waits
@@ -144,12 +145,12 @@ void rows(const float* x, float* y, int64_t count, int64_t size, bool logarithm,
   int64_t i = 0;
 #if MAX_MASKED_MEMORY
   const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
-  if (size <= kLongestInRegisters && (size > lanes || !logarithm)) {
+  if (logarithm ? size > lanes && size <= kMostOfLogarithms * lanes : size <= kLongestInRegisters) {
     const int64_t some = size <= lanes ? 4 : 2;
     const auto function = size <= lanes       ? shortRows<1, 4>
                           : size <= 2 * lanes ? shortRows<2, 2>
                           : size <= 4 * lanes ? shortRows<4, 2>
-                                              : shortRows<8, 2>;
+                                              : shortRows<kMostVectors, 2>;
     for (; i + some <= count; i += some) function(x + i * size, y + i * size, size, size, logarithm);
     // The last ones take the place of all, so that each row is computed alike; one of a vector is by itself, too.
     for (; i < count && size > lanes; ++i) function(x + i * size, y + i * size, 0, size, logarithm);
