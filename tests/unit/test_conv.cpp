@@ -457,6 +457,35 @@ TEST(Conv, DepthwiseBandsMatchReference) {
   });
 }
 
+// Rows and columns that lie a dilation apart are computed together, where there are enough of them; also those of an
+// image that no near cache holds, and of pixels that are too far from each other.
+TEST(Conv, DepthwiseDilationsMatchReference) {
+  struct Image {
+    int64_t height, width, channels, kernel, dilation;
+  };
+  constexpr Image kImages[] = {{9, 14, 24, 3, 2},  {40, 29, 17, 5, 4},  {23, 64, 40, 7, 3},   {30, 33, 64, 3, 12},
+                               {5, 6, 32, 3, 6},   {700, 15, 18, 3, 2}, {130, 129, 20, 3, 2}, {31, 61, 9, 4, 5},
+                               {24, 27, 48, 9, 3}, {11, 43, 500, 3, 3}, {300, 50, 30, 5, 7}};
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(35);
+    for (const Image& image : kImages)
+      for (int64_t across : {image.dilation, int64_t{1}}) {
+        const int64_t n = image.channels, reach = (image.kernel - 1) * image.dilation, pad = reach / 2;
+        const ConvCase c{2,
+                         2,
+                         n,
+                         n,
+                         n,
+                         {image.height + reach % 2, image.width},
+                         {image.kernel, image.kernel},
+                         {1, 1},
+                         {image.dilation, across},
+                         {pad, pad, reach - pad, image.kernel}};
+        for (int i = 0; i < 3 && !testing::Test::HasFatalFailure(); ++i) compare(c, random, target, i);
+      }
+  });
+}
+
 // Bands that go from frame to frame, more frames than a band has, and others that go downwards.
 TEST(Conv, DepthwiseFramesMatchReference) {
   struct Video {

@@ -115,6 +115,7 @@ class DepthwiseRows {
     int64_t pixel, row, frame, image;
   };
   void setOutSteps(const OutSteps& steps) { out_ = steps; }
+  void keepOrder();  // rows of an image come from its top to its bottom
   // `input(image, d, h)` is a row of the input, [in[2]][inStep]; the others are those of the whole node.
   using Input = FunctionRef<const void*(int64_t image, int64_t d, int64_t h)>;
   struct Operands {
@@ -135,7 +136,7 @@ class DepthwiseRows {
     int64_t image, d, h;
   };
   RowPlace placeOf(int64_t index) const;
-  void findRows(const RowPlace& at, int64_t rows, Input input, const void** x) const;
+  int64_t findRows(const RowPlace& at, int64_t rows, Input input, const void** x) const;
   // Some columns only of a single row.
   void runBand(int64_t index, int64_t rows, Columns columns, Input input, const Operands& operands,
                std::byte* scratch) const;
@@ -149,6 +150,7 @@ class DepthwiseRows {
   decltype(GemmTable::narrowFunction) roundedFunction_;  // NULL = as exact as floats are
   DepthwiseFunction function_;
   int bandAxis_;       // 1: the rows of a band follow each other downwards; 0: from frame to frame
+  int64_t rowsApart_;  // rows of an image, from one row of a band to the next
   int64_t rowStride_;  // of the input, from one row of a band to the next
   int64_t mostRows_;   // of a band
   int64_t stripPixels_, blockChannels_;

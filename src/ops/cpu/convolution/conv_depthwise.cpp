@@ -4,10 +4,10 @@
 #include <array>
 #include <limits>
 
+#include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
 #include "ops/cpu/convolution/conv.h"
-#include "ops/cpu/movement/transpose_tile.h"
 #include "ops/cpu/narrow.h"
 #include "ops/cpu/streamed.h"
 
@@ -28,7 +28,7 @@ using D = hn::ScalableTag<float>;
 using V = hn::Vec<D>;
 constexpr int64_t kLanes = hn::MaxLanes(D());
 constexpr int kTile = kLanes < 16 ? 8 : 14;  // pixels of any kernel
-constexpr int64_t kManyTaps = 12;
+constexpr int64_t kManyTaps = 12, kManyColumns = 7;
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr int64_t kTallRows = 5;  // of a kernel
 
@@ -187,10 +187,28 @@ struct AnyColumns {
     firstWhole = std::min(first < 0 ? (-first + tapStep - 1) / tapStep : 0, band.kernelWidth);
     lastWhole = fit < 0 ? firstWhole : std::clamp(fit / tapStep + 1, firstWhole, band.kernelWidth);
   }
+  bool areNeighbours() const { return pixelStep == 1 && tapStep == 1; }
   bool isInside(int64_t p, int64_t w) const {
     return static_cast<uint64_t>(first + p * pixelStep + w * tapStep) < static_cast<uint64_t>(width);
   }
 };
+
+#if HWY_TARGET <= HWY_AVX2  // the better, the smaller; others take the shorter code
+// Adds three neighbouring taps of neighbouring pixels, whose columns of the input are loaded once. `in`: the first.
+template <int kPixels, bool kEdge, class Load>
+HWY_INLINE void addThree(const DepthwiseBand& band, const float* x, int64_t in, const float* weights, const Load& load,
+                         V (&sum)[kPixels]) {
+  constexpr int kTaps = 3;
+  V taps[kTaps];
+  MAX_UNROLL for (int w = 0; w < kTaps; ++w) taps[w] = load(weights + w * band.channels);
+  MAX_UNROLL for (int i = 0; i < kPixels + kTaps - 1; ++i, x += band.inStep) {
+    if (kEdge && static_cast<uint64_t>(in + i) >= static_cast<uint64_t>(band.inWidth)) continue;
+    const V column = inRegister(load(x));
+    MAX_UNROLL for (int w = 0; w < kTaps; ++w) if (i >= w && i - w < kPixels) sum[i - w] =
+        hn::MulAdd(column, taps[w], sum[i - w]);
+  }
+}
+#endif
 
 // One vector of channels of a tile. kEdge: some columns may lie outside the row, some pixels past its end.
 template <int kPixels, bool kEdge, bool kFull>
@@ -215,9 +233,17 @@ HWY_INLINE void anyVector(const DepthwiseBand& band, Place at, const AnyColumns<
       }
     };
     const auto isInside = [&](int64_t p, int64_t w) HWY_ATTR { return columns.isInside(p, w); };
-    if (kEdge) add(0, columns.firstWhole, isInside);
-    add(columns.firstWhole, columns.lastWhole, [](int64_t, int64_t) HWY_ATTR { return true; });
-    if (kEdge) add(columns.lastWhole, band.kernelWidth, isInside);
+    int64_t added = 0;
+#if HWY_TARGET <= HWY_AVX2
+    if constexpr (kPixels == kTile)
+      for (; columns.areNeighbours() && added + 3 <= band.kernelWidth; added += 3)
+        addThree<kPixels, kEdge>(band, row + added * band.inStep, columns.first + added,
+                                 weights + added * band.channels, load, sum[0]);
+#endif
+    const int64_t firstWhole = std::max(columns.firstWhole, added), lastWhole = std::max(columns.lastWhole, added);
+    if (kEdge) add(added, firstWhole, isInside);
+    add(firstWhole, lastWhole, [](int64_t, int64_t) HWY_ATTR { return true; });
+    if (kEdge) add(lastWhole, band.kernelWidth, isInside);
   }
   finish<kEdge, kFull>(band, sum, at, c, count);
 }
@@ -283,34 +309,60 @@ int64_t stepsOf(const DepthwiseBand& band, int64_t channels) {
   return band.kernelRows * band.kernelWidth * (channels / kLanes + 1);
 }
 
-// Any kernel. Sums of many taps have to be many, at the edges, too, since each waits for its last one. Those of few
-// taps are as fast in small tiles, which read fewer lines that share a place in the first cache, and alone at the
-// edges.
-template <int kPixels, bool kHasManyTaps>
-void runAnyTiles(const DepthwiseBand& band) {
-  constexpr int kFew = kHasManyTaps ? kPixels / 4 : 1;
+// Any kernel of many taps: sums have to be many, at the edges, too, since each waits for its last one.
+void runManyTaps(const DepthwiseBand& band) {
+  constexpr int kFew = kTile / 4;
   const Inside inside(band);
   const int64_t steps = stepsOf(band, band.channels);
   WorkCounter work;
   for (int64_t h = 0; h < band.rows; ++h)
     for (int64_t pixel = 0, count; pixel < band.outWidth; pixel += count, work.pass((1 + count / 2) * steps)) {
-      const bool isInside = pixel >= inside.begin && pixel + kPixels <= inside.end;
-      const bool isTile = isInside || (kHasManyTaps && band.outWidth - pixel > kPixels / 2);
-      count = isTile ? kPixels : kFew;
+      const bool isInside = pixel >= inside.begin && pixel + kTile <= inside.end;
+      const bool isTile = isInside || band.outWidth - pixel > kTile / 2;
+      count = isTile ? kTile : kFew;
       if (isInside)
-        anyTile<kPixels, false>(band, {h, pixel});
+        anyTile<kTile, false>(band, {h, pixel});
       else if (isTile)
-        anyTile<kPixels, kHasManyTaps>(band, {h, pixel});
+        anyTile<kTile, true>(band, {h, pixel});
       else
         anyTile<kFew, true>(band, {h, pixel});
     }
 }
 
+// The end of the pixels, from one on, of which each has the same taps inside the row.
+int64_t endOfEqual(const DepthwiseBand& band, int64_t pixel) {
+  const int64_t first = pixel * band.stride - band.before, dilation = band.dilation;
+  const int64_t missing = first < 0 ? (-first - 1) % dilation + 1 : band.outWidth * band.stride;
+  const int64_t room = band.inWidth - 1 - first, reach = (band.kernelWidth - 1) * dilation;
+  const int64_t left = room < 0 ? band.outWidth * band.stride : (room <= reach ? room % dilation : room - reach) + 1;
+  return std::min(pixel + ceilDiv(std::min(missing, left), band.stride), band.outWidth);
+}
+
+// Any kernel of few taps: tiles are small, which read fewer lines that share a place in the first cache, and have the
+// same taps for all pixels. The last ones of a row that have them are computed twice, or alone.
+void runFewTaps(const DepthwiseBand& band) {
+  constexpr int kPixels = 4;
+  const int64_t steps = stepsOf(band, band.channels);
+  WorkCounter work;
+  for (int64_t h = 0; h < band.rows; ++h)
+    for (int64_t pixel = 0, end; pixel < band.outWidth; pixel = end) {
+      end = endOfEqual(band, pixel);
+      for (int64_t at = pixel; at < end; work.pass(3 * steps))
+        if (end - pixel >= kPixels) {
+          anyTile<kPixels, false>(band, {h, std::min(at, end - kPixels)});
+          at += kPixels;
+        } else {
+          anyTile<1, false>(band, {h, at++});
+        }
+    }
+}
+
 void runAny(const DepthwiseBand& band) {
-  if (band.kernelRows * band.kernelWidth > kManyTaps)
-    runAnyTiles<kTile, true>(band);
+  if (band.kernelRows * band.kernelWidth > kManyTaps ||
+      (band.stride == 1 && band.dilation == 1 && band.kernelWidth > kManyColumns))
+    runManyTaps(band);
   else
-    runAnyTiles<4, false>(band);
+    runFewTaps(band);
 }
 
 // Calls tile.run<rows>(band, at, isEdge, first, last) for all tiles of a band. They follow each other downwards, kRows
@@ -393,7 +445,6 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 #include <hwy/cache_control.h>
 
-#include "base/align.h"
 #include "base/half.h"
 
 namespace max {
@@ -406,6 +457,9 @@ constexpr int64_t kWordLanes = 16;          // of a vector of words
 constexpr int64_t kColumnsOfTile = 7;       // of the output
 constexpr int64_t kPartsPerLane = 2;        // of a row that several lanes compute
 constexpr int64_t kFewestColumns = 32;      // of such a part
+constexpr int64_t kFewestApart = 7;         // columns of a row that lie a dilation apart,
+constexpr int64_t kPageBytes = 4 << 10;     // in the same page as the next ones,
+constexpr int64_t kNearRow = 128 << 10;     // or in a row of so many bytes
 constexpr int64_t kBlockBytes = 28 << 10;   // of what a tile reads, for a first cache
 constexpr int64_t kStripBytes = 256 << 10;  // of what the tiles of a strip's rows read and prefetch, for a second cache
 
@@ -417,11 +471,27 @@ DepthwiseFunction wordFunction() {
   return nullptr;
 }
 
-Ref<DepthwiseWeights> weightsOf(const OpRequest& request) {
-  if (auto* prepared = dynamic_cast<DepthwiseWeights*>(request.node.prepared.get()))
-    return Ref<DepthwiseWeights>(prepared);
-  if (!request.inputs[1].constant) return nullptr;
-  return makeRef<DepthwiseWeights>(*request.inputs[1].constant, isNarrow(request.inputs[0]));
+// Columns that lie a dilation apart are a convolution without dilation. `x`: the band's `count` rows of the input.
+void runApart(DepthwiseFunction function, const DepthwiseBand& band, const void** x, int64_t count,
+              int64_t pixelBytes) {
+  const int64_t apart = band.dilation;
+  for (int64_t column = 0; column < apart; ++column) {  // the first of the input
+    const int64_t remainder = (column + band.before) % apart;
+    const int64_t first = remainder < 0 ? remainder + apart : remainder, offset = first * band.outStep;
+    DepthwiseBand part = band;
+    part.dilation = 1;
+    part.inStep *= apart;
+    part.outStep *= apart;
+    part.before = (column + band.before - first) / apart;
+    part.inWidth = ceilDiv(std::max<int64_t>(band.inWidth - column, 0), apart);
+    part.outWidth = ceilDiv(band.outWidth - first, apart);
+    part.out += offset;
+    if (band.residual) part.residual += offset;
+    if (band.narrow) part.narrow += offset;
+    function(part);
+    for (int64_t i = 0; i < count; ++i)
+      if (x[i]) x[i] = static_cast<const std::byte*>(x[i]) + pixelBytes;
+  }
 }
 
 // Results that go past the caches.
@@ -430,63 +500,6 @@ bool isLarge(const ConvShape& shape, bool isFar) {
   const int64_t written = rows * shape.pixels(), read = rows * shape.in[0] * shape.in[1] * shape.in[2];
   return written >= kStreamedBytes || (isFar && read + written >= kStreamedTraffic);
 }
-
-class DepthwiseOp : public OpKernel {
- public:
-  DepthwiseOp(const OpRequest& request, const ConvShape& shape)
-      : shape_(shape),
-        readsNarrow_(isNarrow(request.inputs[0])),
-        rows_(request.node, shape, weightsOf(request), readsNarrow_, isNarrow(request.outputs[0]), isFar(shape)),
-        hasBias_(request.has(2)),
-        hasResidual_(request.has(3)),
-        inPitch_(shape.channels * (readsNarrow_ ? 2 : 4)) {
-    const double work =
-        static_cast<double>(shape.images * shape.pixels()) * static_cast<double>(shape.taps() * shape.channels);
-    lanes_ = work < 100e3 ? 1 : std::max(request.lanes, 1);
-    if (!request.inputs[1].constant && !request.node.prepared)
-      weightBytes_ = alignUp(checkedMultiply<int64_t>(sizeof(float), request.inputs[1].shape.count()));
-  }
-
-  size_t scratchBytes() const override {
-    return static_cast<size_t>(checkedAdd(weightBytes_, checkedMultiply(rows_.scratchBytes(), lanes_)));
-  }
-
-  bool takesPitch(OperandPlace place) const override {
-    return place.side == OperandPlace::Output ? !hasResidual_ : place.number == 0;
-  }
-  void setPitch(OperandPlace place, size_t bytes) override {
-    if (place.side == OperandPlace::Output) return rows_.setOutPitch(static_cast<int64_t>(bytes));
-    inPitch_ = static_cast<int64_t>(bytes);
-    rows_.setInStep(inPitch_ / (readsNarrow_ ? 2 : 4));
-  }
-
-  void run(const OpContext& context) const override {
-    const int64_t rowBytes = shape_.in[2] * inPitch_;
-    const auto input = [&](int64_t image, int64_t d, int64_t h) -> const void* {
-      return context.in<std::byte>(0) + ((image * shape_.in[0] + d) * shape_.in[1] + h) * rowBytes;
-    };
-    const DepthwiseRows::Operands operands{hasBias_ ? context.in<float>(2) : nullptr,
-                                           hasResidual_ ? context.in<float>(3) : nullptr, context.out<std::byte>(),
-                                           weightBytes_ > 0 ? channelsLast(context) : nullptr};
-    rows_.runAll(std::min(lanes_, context.lanes), input, operands, context.scratch + weightBytes_);
-  }
-
- private:
-  // Filters that are not known before the call.
-  const float* channelsLast(const OpContext& context) const {
-    auto* weights = reinterpret_cast<float*>(context.scratch);
-    transposeMatrices(context.in<float>(1), 1, shape_.channels, shape_.taps(), weights);
-    return weights;
-  }
-
-  ConvShape shape_;
-  bool readsNarrow_;
-  DepthwiseRows rows_;
-  bool hasBias_, hasResidual_;
-  int64_t inPitch_;  // bytes from one pixel to the next
-  int64_t weightBytes_ = 0;
-  int lanes_;
-};
 
 }  // namespace
 
@@ -539,6 +552,7 @@ DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<Depth
       roundedFunction_(activation_.function ? gemmTableFor(node).narrowFunction : nullptr),
       function_(readsNarrow ? wordFunction() : MAX_CHOOSE_TARGET(kDepthwise)),
       bandAxis_(shape.kernel[0] > 1 && shape.out[0] > 1 ? 0 : 1),
+      rowsApart_(1),
       rowStride_(bandAxis_ == 0 ? shape.stride[0] * shape.kernel[1] : shape.stride[1]),
       mostRows_(1),
       stripPixels_(1),
@@ -548,7 +562,9 @@ DepthwiseRows::DepthwiseRows(const Node& node, const ConvShape& shape, Ref<Depth
   const int64_t kernelRows = shape.taps() / shape.kernel[2];
   const bool hasFrames = shape.kernel[0] > 1;
   // Others' rows of the input are not next to each other.
-  if ((hasFrames && bandAxis_ == 1) || shape.dilation[static_cast<size_t>(bandAxis_)] > 1) return;
+  const auto axis = static_cast<size_t>(bandAxis_);
+  if ((hasFrames && bandAxis_ == 1) || (shape.dilation[axis] > 1 && shape.stride[axis] > 1)) return;
+  rowsApart_ = shape.dilation[axis];
   isFar_ = isFar && rowStride_ <= kernelRows;
   const int64_t fitting = std::max<int64_t>((kMaxInputRows - kernelRows) / rowStride_, 1);
   mostRows_ = std::min(fitting, kDepthwiseRowsAtOnce);
@@ -586,16 +602,27 @@ int64_t DepthwiseRows::grain(int64_t rows, int lanes) const {
   return alignUp(std::max<int64_t>(1, rows / (4 * lanes)), kDepthwiseRowsAtOnce);
 }
 
-// A kernel over several frames reads most of what it read for the frame before: bands go along them.
+void DepthwiseRows::keepOrder() {
+  if (rowsApart_ == 1) return;
+  rowsApart_ = mostRows_ = 1;
+  isFar_ = false;
+}
+
+// A kernel over several frames reads most of what it read for the frame before: bands go along them. Rows that lie a
+// dilation apart follow each other: they read the same ones.
 DepthwiseRows::RowPlace DepthwiseRows::placeOf(int64_t index) const {
   const auto inner = static_cast<size_t>(bandAxis_), outer = 1 - inner;
-  const int64_t first = index % shape_.out[inner], rest = index / shape_.out[inner];
+  const int64_t side = shape_.out[inner], rest = index / side, few = side / rowsApart_, longer = side % rowsApart_;
+  const int64_t inLonger = longer * (few + 1), at = index % side, then = at - inLonger;
+  const int64_t first =
+      at < inLonger ? at / (few + 1) + at % (few + 1) * rowsApart_ : longer + then / few + then % few * rowsApart_;
   const int64_t image = rest / shape_.out[outer], second = rest % shape_.out[outer];
   return bandAxis_ == 0 ? RowPlace{image, first, second} : RowPlace{image, second, first};
 }
 
 // The rows of the input that `rows` of a band read from the first one on; of an image that is far, the next ones, too.
-void DepthwiseRows::findRows(const RowPlace& at, int64_t rows, Input input, const void** x) const {
+// Returns how many.
+int64_t DepthwiseRows::findRows(const RowPlace& at, int64_t rows, Input input, const void** x) const {
   Spatial count{shape_.kernel[0], shape_.kernel[1], 1};
   const auto axis = static_cast<size_t>(bandAxis_);
   count[axis] += (rows - 1 + (isFar_ ? kDepthwiseRowsAtOnce : 0)) * shape_.stride[axis];
@@ -606,12 +633,15 @@ void DepthwiseRows::findRows(const RowPlace& at, int64_t rows, Input input, cons
       const bool isInside = id >= 0 && id < shape_.in[0] && ih >= 0 && ih < shape_.in[1];
       *x++ = isInside ? input(at.image, id, ih) : nullptr;
     }
+  return count[0] * count[1];
 }
 
 void DepthwiseRows::run(int64_t begin, int64_t end, Input input, const Operands& operands, std::byte* scratch) const {
   const int64_t side = shape_.out[static_cast<size_t>(bandAxis_)];
   for (int64_t row = begin; row < end;) {
-    const int64_t rows = std::min({mostRows_, end - row, side - row % side});
+    const RowPlace place = placeOf(row);
+    const int64_t following = (side - 1 - (bandAxis_ == 0 ? place.d : place.h)) / rowsApart_ + 1;
+    const int64_t rows = std::min({mostRows_, end - row, following});
     runBand(row, rows, {0, shape_.out[2]}, input, operands, scratch);
     row += rows;
     passWork(rows * shape_.taps() * shape_.out[2] * shape_.channels / 4);
@@ -642,11 +672,12 @@ void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input 
   const int64_t at = place.image * out_.image + place.d * out_.frame + place.h * out_.row + columns.begin * out_.pixel;
   const int64_t pixelBytes = out_.pixel * static_cast<int64_t>(sizeof(float));
   const void* x[kMaxInputRows + (1 + kDepthwiseRowsAtOnce) * kMaxKernelRows];
-  findRows(place, rows, input, x);
+  const int64_t inputRows = findRows(place, rows, input, x);
   auto* narrow = writesNarrow_ ? reinterpret_cast<uint16_t*>(operands.output) + at : nullptr;
   const bool isKept = writesNarrow_ && activation_.function;
   const int64_t outStep = isKept ? shape_.channels : out_.pixel;
-  const int64_t outRowStep = isKept ? width * outStep : bandAxis_ == 0 ? out_.frame : out_.row;
+  const int64_t nextRow = rowsApart_ * (bandAxis_ == 0 ? out_.frame : out_.row);
+  const int64_t outRowStep = isKept ? width * outStep : nextRow;
   float* out = reinterpret_cast<float*>(writesNarrow_ ? scratch : operands.output) + (writesNarrow_ ? 0 : at);
   const DepthwiseBand band{x,
                            rows,
@@ -678,12 +709,17 @@ void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input 
                                (rows == 1 || outRowStep % kWordLanes == 0),
                            activation_.low,
                            activation_.high};
-  function_(band);
+  const int64_t inBytes = inStep_ * (readsNarrow_ ? 2 : 4);
+  const bool isNear = band.dilation < kPageBytes / inBytes || band.inWidth <= kNearRow / inBytes;
+  if (band.stride == 1 && band.dilation > 1 && band.dilation <= width / kFewestApart && isNear)
+    runApart(function_, band, x, inputRows, inBytes);
+  else
+    function_(band);
   if (band.isStreamed) hwy::FlushStream();
   if (!activation_.function) return;
-  const int64_t joined = out_.row == width * out_.pixel ? rows : 1;  // rows that follow each other
+  const int64_t joined = nextRow == width * out_.pixel ? rows : 1;  // rows that follow each other
   for (int64_t i = 0; i < rows; i += joined)
-    applyFunction(out + i * outRowStep, joined * width, narrow ? narrow + i * out_.row : nullptr);
+    applyFunction(out + i * outRowStep, joined * width, narrow ? narrow + i * nextRow : nullptr);
 }
 
 void DepthwiseRows::applyFunction(float* values, int64_t pixels, uint16_t* narrow) const {
@@ -705,10 +741,6 @@ bool depthwiseTakesNarrow(const Node& node, const Shape& weights) {
                        : window.stride == 2 ? window.size == 3 || window.size == 5
                                             : false;
   return isKnown && window.dilation == 1 && mayBeNarrow(node) && wordFunction();
-}
-
-std::unique_ptr<OpKernel> createDepthwise(const OpRequest& request, const ConvShape& shape) {
-  return std::make_unique<DepthwiseOp>(request, shape);
 }
 
 Ref<Prepared> prepareDepthwise(const Node& node, const Tensor& weights) {

@@ -103,6 +103,7 @@ class ExpandConvOp final : public OpKernel {
         lastProducts_(productsOf(strips_.used ? shape_.in[1] % strips_.chunkRows : 0, 1)),
         hasExpandBias_(request.has(ExpandBias)),
         hasBias_(request.has(Bias)) {
+    if (strips_.used) depthwise_.keepOrder();
     const int64_t rows = strips_.used ? strips_.ringChunks * strips_.chunkRows
                                       : checkedMultiply(shape_.images, checkedMultiply(shape_.in[0], shape_.in[1]));
     const int lanes = std::max(request.lanes, 1);
