@@ -28,6 +28,9 @@ const Case kCases[] = {
     {{5, 300}, {3, 3}, {1, 1}, {2, 2}, {2, 0, 1, 2}, {0, 0}},
     {{7, 6}, {3, 5}, {3, 2}, {1, 3}, {0, 3, 2, 7}, {2, 1}},
     {{3, 4, 5}, {2, 3, 4}, {2, 1, 3}, {1, 2, 1}, {0, 1, 2, 1, 1, 0}, {1, 0, 2}},
+    {{300}, {9}, {3}, {1}, {3, 2}, {1}},
+    {{4, 200}, {4, 16}, {2, 8}, {1, 1}, {1, 4, 1, 5}, {0, 2}},
+    {{5, 2}, {3, 11}, {2, 4}, {1, 1}, {1, 9, 0, 3}, {0, 0}},
 };
 
 // `filters`: of a group. No weights are known before the call.
@@ -64,7 +67,8 @@ TEST(DepthwiseTranspose, AgreesWithReference) {
 TEST(ConvTranspose, TakesWeightsOfTheCall) {
   Random random(32);
   for (const Case& test : kCases)
-    for (const int64_t groups : {1, 3}) compare(random, test, 6, groups, 5, groups == 1);
+    for (const int64_t filters : {1, 2, 3, 5, 16})
+      for (const int64_t groups : {1, 3}) compare(random, test, 6, groups, filters, groups == 1);
 }
 
 struct Phased {

@@ -214,8 +214,8 @@ class ConvTransposeOp final : public OpKernel {
   void startLine(const OpContext& context, const Line& line, float* sums) const {
     const int64_t filters = shape_.filters, count = line.end - line.begin;
     const float* bias = hasBias_ ? context.in<float>(2) : nullptr;
-    for (int64_t i = 0; i < count; ++i)
-      for (int64_t m = 0; m < filters; ++m) sums[i * filters + m] = bias ? bias[m] : 0;
+    if (!bias || filters == 1) return static_cast<void>(std::fill_n(sums, count * filters, bias ? *bias : 0.f));
+    for (int64_t i = 0; i < count; ++i) std::copy_n(bias, filters, sums + i * filters);
   }
 
   void gatherLine(const Line& line, const Band& band, const float* products, float* sums) const {
@@ -234,26 +234,82 @@ class ConvTransposeOp final : public OpKernel {
     }
   }
 
-  // `row`: the products of an input row, pixel 0 first; taps from `firstTap` on are those of the last axis.
+  // `row`: the products of an input row, pixel 0 first; taps from `firstTap` on are those of the last axis. Those of a
+  // stride are next to each other in the products and in the output, if there are no groups or dilation.
   void addRow(const Line& line, const float* row, int64_t firstTap, float* sums) const {
-    const int64_t stride = shape_.stride[2], filters = shape_.groupFilters(), perGroup = shape_.taps() * filters;
+    const int64_t filters = shape_.groupFilters();
     // Of a pixel; its products may be on a page of their own, which is not in any near cache.
     const int64_t steps = 4 + filters / 4 + (columns_ > kFloatsPerPage ? 32 : 0);
+    const int64_t most = shape_.groups == 1 && shape_.dilation[2] == 1 ? shape_.stride[2] : 1;
     WorkCounter work;
-    for (int64_t tap = 0; tap < shape_.kernel[2]; ++tap) {
-      const int64_t shift = tap * shape_.dilation[2] - shape_.before[2];  // output = input * stride + shift
-      const int64_t low = line.begin - shift, high = line.end - 1 - shift;
-      const int64_t begin = low > 0 ? (low + stride - 1) / stride : 0;
-      const int64_t end = high < 0 ? 0 : std::min(high / stride + 1, shape_.in[2]);
-      for (int64_t g = 0; g < shape_.groups; ++g) {
-        work.pass(4 + std::max<int64_t>(end - begin, 0) * steps);
-        if (begin >= end) break;  // there may be no products at all
-        const float* from = row + g * perGroup + (firstTap + tap) * filters;
-        float* to = sums + g * filters;
-        for (int64_t i = begin; i < end; ++i)
-          addTo(to + (i * stride + shift - line.begin) * shape_.filters, from + i * columns_, filters);
+    for (int64_t tap = 0, taps; tap < shape_.kernel[2]; tap += taps) {
+      taps = std::min(most, shape_.kernel[2] - tap);
+      const Pixels all{pixelsOf(line, tap).begin, pixelsOf(line, tap + taps - 1).end};  // those that have all of them
+      work.pass(4 + shape_.groups * (4 + std::max<int64_t>(all.end - all.begin, 0) * steps));
+      addTaps(line, row, firstTap, {tap, taps}, all, sums);
+      for (int64_t one = tap; taps > 1 && one < tap + taps; ++one) {
+        const Pixels some = pixelsOf(line, one);
+        addTaps(line, row, firstTap, {one, 1}, {some.begin, std::min(all.begin, some.end)}, sums);
+        addTaps(line, row, firstTap, {one, 1}, {std::max({all.end, all.begin, some.begin}), some.end}, sums);
       }
     }
+  }
+
+  struct Taps {
+    int64_t first, count;
+  };
+  // Of a row of the input.
+  struct Pixels {
+    int64_t begin, end;
+  };
+
+  // Where the output of a pixel by this tap is, from its place on.
+  int64_t shiftOf(int64_t tap) const { return tap * shape_.dilation[2] - shape_.before[2]; }
+
+  // Which have this tap in a line.
+  Pixels pixelsOf(const Line& line, int64_t tap) const {
+    const int64_t stride = shape_.stride[2], low = line.begin - shiftOf(tap), high = line.end - 1 - shiftOf(tap);
+    return {low > 0 ? (low + stride - 1) / stride : 0, high < 0 ? 0 : std::min(high / stride + 1, shape_.in[2])};
+  }
+
+  void addTaps(const Line& line, const float* row, int64_t firstTap, const Taps& taps, const Pixels& pixels,
+               float* sums) const {
+    if (pixels.begin >= pixels.end) return;  // there may be no products at all
+    const int64_t filters = shape_.groupFilters(), perGroup = shape_.taps() * filters, stride = shape_.stride[2];
+    const int64_t step = stride * shape_.filters, count = pixels.end - pixels.begin;
+    for (int64_t g = 0; g < shape_.groups; ++g) {
+      const float* from = row + g * perGroup + (firstTap + taps.first) * filters + pixels.begin * columns_;
+      float* to = sums + g * filters + (pixels.begin * stride + shiftOf(taps.first) - line.begin) * shape_.filters;
+      addRuns(to, step, from, columns_, taps.count * filters, count);
+    }
+  }
+
+  // `count` runs of `floats`; short ones in loops of a known length.
+  static void addRuns(float* to, int64_t toStep, const float* from, int64_t fromStep, int64_t floats, int64_t count) {
+    switch (floats) {
+      case 1:
+        return addShort<1>(to, toStep, from, fromStep, count);
+      case 2:
+        return addShort<2>(to, toStep, from, fromStep, count);
+      case 3:
+        return addShort<3>(to, toStep, from, fromStep, count);
+      case 4:
+        return addShort<4>(to, toStep, from, fromStep, count);
+      case 6:
+        return addShort<6>(to, toStep, from, fromStep, count);
+      case 8:
+        return addShort<8>(to, toStep, from, fromStep, count);
+      case 16:
+        return addShort<16>(to, toStep, from, fromStep, count);
+      default:
+        for (int64_t i = 0; i < count; ++i) addTo(to + i * toStep, from + i * fromStep, floats);
+    }
+  }
+  template <int kFloats>
+  static void addShort(float* __restrict to, int64_t toStep, const float* __restrict from, int64_t fromStep,
+                       int64_t count) {
+    for (int64_t i = 0; i < count; ++i, to += toStep, from += fromStep)
+      for (int m = 0; m < kFloats; ++m) to[m] += from[m];
   }
 
   static void addTo(float* __restrict sums, const float* __restrict x, int64_t count) {
