@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "ops/cpu/convolution/conv_few.h"
 #include "ops/cpu/convolution/conv_grouped.h"
@@ -454,6 +456,26 @@ TEST(Conv, DepthwiseBandsMatchReference) {
                        {pad, pad, pad, pad}};
       for (int i = 0; i < 3; ++i) compare(c, random, target, i);
     }
+  });
+}
+
+// Sums that are no numbers stay so, whatever the limits of the results.
+TEST(Conv, FewFiltersKeepWhatIsNoNumber) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(37);
+    for (const char* activation : {"", "Clip"})
+      for (int64_t filters : {1, 3, 4, 7}) {
+        NodeUnderTest node("max", "Conv");
+        node->attributes.set("activation", std::string(activation));
+        node->attributes.set("activation_alpha", -0.5f);
+        node->attributes.set("activation_beta", 0.5f);
+        const Ref<Tensor> x = random.floats({1, 1, 9, 24});
+        static_cast<float*>(x->mutableData())[5 * 24 + 3] = std::numeric_limits<float>::quiet_NaN();
+        const Tensors result =
+            node.run({x, random.floats({filters, 24, 1, 1}), nullptr, nullptr}, {{1, 1, 9, filters}}, "few_f32", 1, 2);
+        for (int64_t i = 0; i < 9 * filters; ++i)
+          ASSERT_EQ(std::isnan(result[0]->as<float>()[i]), i / filters == 5) << nameOf(target) << " " << i;
+      }
   });
 }
 

@@ -28,18 +28,32 @@ constexpr int64_t kLanes = hn::MaxLanes(D());
 constexpr int kBlock = 4;                      // filters
 constexpr int kPixels = kLanes >= 16 ? 4 : 2;  // so that their sums are in registers
 
-HWY_INLINE void keep(const FewRow& row, int64_t pixel, const float* sums, int64_t filters) {
-  float* out = row.out + pixel * row.pixelSize;
-  for (int64_t f = 0; f < filters; ++f) {
-    const float sum = sums[f] + (row.bias ? row.bias[f] : 0.f);
-    out[f] = std::min(row.high, std::max(row.low, sum));
-  }
-}
-
 #if HWY_TARGET != HWY_SCALAR
 
+// What is done to the sums of a pixel, as one short vector; a limit keeps a sum that is no number.
+template <int kFilters>
+class Results {
+ public:
+  explicit Results(const FewRow& row) : low_(hn::Set(d_, row.low)), high_(hn::Set(d_, row.high)) {
+    HWY_ALIGN float bias[kBlock] = {};
+    if (row.bias) std::copy_n(row.bias, kFilters, bias);
+    bias_ = hn::Load(d_, bias);
+  }
+  HWY_INLINE void keep(float* sums, float* out) const {
+    const Few kept = hn::Min(high_, hn::Max(low_, hn::Add(hn::Load(d_, sums), bias_)));
+    if constexpr (kFilters == kBlock) return hn::StoreU(kept, d_, out);
+    hn::Store(kept, d_, sums);
+    MAX_UNROLL for (int f = 0; f < kFilters; ++f) out[f] = sums[f];
+  }
+
+ private:
+  static constexpr hn::FixedTag<float, kBlock> d_{};
+  using Few = hn::Vec<hn::FixedTag<float, kBlock>>;
+  Few low_, high_, bias_;
+};
+
 template <int kFilters, int kCount>
-HWY_INLINE void tile(const FewRow& row, int64_t pixel) {
+HWY_INLINE void tile(const FewRow& row, const Results<kFilters>& results, int64_t pixel) {
   const D d;
   V sum[kCount][kFilters];
   MAX_UNROLL for (int p = 0; p < kCount; ++p) MAX_UNROLL for (int f = 0; f < kFilters; ++f) sum[p][f] = hn::Zero(d);
@@ -58,17 +72,18 @@ HWY_INLINE void tile(const FewRow& row, int64_t pixel) {
     if (k < row.depth) add([&](const float* from) HWY_ATTR { return loadFirst(d, from, row.depth - k); }, k);
   }
   MAX_UNROLL for (int p = 0; p < kCount; ++p) {
-    float sums[kBlock];
+    HWY_ALIGN float sums[kBlock];
     sumsOf(sum[p], sums);
-    keep(row, pixel + p, sums, kFilters);
+    results.keep(sums, row.out + (pixel + p) * row.pixelSize);
   }
 }
 
 template <int kFilters>
 void runPixels(const FewRow& row) {
+  const Results<kFilters> results(row);
   int64_t pixel = 0;
-  for (; pixel + kPixels <= row.pixels; pixel += kPixels) tile<kFilters, kPixels>(row, pixel);
-  for (; pixel < row.pixels; ++pixel) tile<kFilters, 1>(row, pixel);
+  for (; pixel + kPixels <= row.pixels; pixel += kPixels) tile<kFilters, kPixels>(row, results, pixel);
+  for (; pixel < row.pixels; ++pixel) tile<kFilters, 1>(row, results, pixel);
 }
 
 void run(const FewRow& row) {
@@ -85,7 +100,10 @@ void run(const FewRow& row) {
       for (int64_t f = 0; f < row.filters; ++f)
         for (int64_t k = 0; k < row.depth; ++k)
           sums[f] += row.x[r][pixel * row.step + k] * row.weights[r][f * row.filterFloats + k];
-    keep(row, pixel, sums, row.filters);
+    for (int64_t f = 0; f < row.filters; ++f) {
+      const float sum = sums[f] + (row.bias ? row.bias[f] : 0.f);
+      row.out[pixel * row.pixelSize + f] = sum < row.low ? row.low : sum > row.high ? row.high : sum;
+    }
   }
 }
 
