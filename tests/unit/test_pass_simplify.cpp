@@ -216,6 +216,17 @@ TEST(Merge, EqualNodesAndConstantsBecomeOne) {
   EXPECT_EQ(compileAndCompare(build, {{5}, {5}}), "Add*2 Mul");
 }
 
+// PyTorch's exporter gives each further call of a module its weights through an Identity.
+TEST(Merge, IdentitiesOfOneWeightAreOneWeight) {
+  const auto build = [](Builder& b) {
+    Value* x = b.input({2, 80});
+    Value* weight = b.random({80, 3});
+    Value* again = b.op("MatMul", {x, b.op("Identity", {weight})});
+    b.output(b.op("Mul", {b.op("MatMul", {x, weight}), b.op("Exp", {again})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{2, 80}}), "Exp Mul max.MatMul");
+}
+
 TEST(Merge, RandomNodesStayApart) {
   Builder b;
   const Attributes shape = attrs({{"shape", list({3})}});

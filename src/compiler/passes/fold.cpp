@@ -90,13 +90,18 @@ class Folder {
     const std::vector<Node*> nodes = rewriter_.graph().nodes();
     for (Node* node : nodes) {
       checkInterrupt();
-      if (!isLive(*node) || hasTrait(*node, kTraitControlFlow)) continue;
+      if (!isLive(*node) || hasTrait(*node, kTraitControlFlow) || dropIdentity(*node)) continue;
       foldElements(*node);
       if (isLive(*node) && !node->is(keeps_) && isFoldable(*node) && !staysBytes(rewriter_, *node)) foldNode(*node);
     }
   }
 
  private:
+  // Exporters write one for each further reader of a weight: a copy would hide that nodes are equal.
+  bool dropIdentity(Node& node) {
+    return node.is("Identity") && node.input(0)->constant && rewriter_.replace(&node, node.input(0));
+  }
+
   // Contents that shape inference knows ("Shape -> Gather" of a fixed dimension).
   void foldElements(Node& node) {
     for (Value* output : node.outputs) {
