@@ -242,6 +242,44 @@ TEST(QuantizedGraphs, TransposedConvolutionsOfOtherNumbersStay) {
   expectTransposed(large, {1, 5, 4, 3}, false);
 }
 
+// A matrix of few bits in blocks, as tools for language models write it, is not widened: with and without zero points,
+// as a transposed one, and where the last block is not whole.
+TEST(QuantizedGraphs, BlocksKeepTheirBits) {
+  for (const DType type : {DType::Int4, DType::UInt4, DType::Int8, DType::UInt8, DType::Int2, DType::UInt2})
+    for (const bool isTransposed : {false, true})
+      for (const int64_t depth : {64, 72})
+        for (const bool hasZeros : {false, true}) {
+          const auto build = [&](QuantizedBuilder& q) {
+            const Shape whole = isTransposed ? Shape{33, depth} : Shape{depth, 33};
+            const Shape each = isTransposed ? Shape{33, (depth + 15) / 16} : Shape{(depth + 15) / 16, 33};
+            std::vector<Value*> inputs{q.numbers(type, whole), q.b.random(each, 0.001f, 0.003f)};
+            if (hasZeros) inputs.push_back(q.numbers(type, each));
+            Value* w = q.b.op("DequantizeLinear", std::move(inputs),
+                              attrs({{"axis", int64_t{isTransposed}}, {"block_size", int64_t{16}}}));
+            if (isTransposed) w = q.b.op("Transpose", {w});
+            q.b.output(q.b.op("MatMul", {q.b.input({3, depth}), w}));
+          };
+          EXPECT_EQ(runReal(build, {{3, depth}}), "max.MatMulNBits")
+              << nameOf(type) << isTransposed << depth << hasZeros;
+        }
+}
+
+// Blocks along the columns, and where products of rounded numbers are faster.
+TEST(QuantizedGraphs, OtherBlocksAreWidened) {
+  for (const bool isMedium : {false, true}) {
+    CompileOptions options = withoutFusion();
+    if (isMedium) options.precision = MAX_PRECISION_MEDIUM;
+    const int64_t axis = isMedium ? 0 : 1;
+    Builder b;
+    Value* w = b.op("DequantizeLinear",
+                    {QuantizedBuilder{b}.numbers(DType::Int4, {64, 64}), b.random(axis ? Shape{64, 4} : Shape{4, 64})},
+                    attrs({{"axis", axis}, {"block_size", int64_t{16}}}));
+    b.output(b.op("MatMul", {b.input({3, 64}), w}));
+    compile(*b.graph, options);
+    EXPECT_EQ(operatorsOf(*b.graph), "max.MatMul") << isMedium;
+  }
+}
+
 TEST(QuantizedGraphs, GroupsOfFourFiltersWorkOnChannelsLast) {
   const auto build = [&](QuantizedBuilder& q) {
     Value* x = q.input({1, 16, 7, 9});

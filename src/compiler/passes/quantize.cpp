@@ -265,8 +265,10 @@ constexpr Rule kRules[] = {
 constexpr Rule kSinkRules[] = {{"", "", sinkDequantize}, {"", "QuantizeLinear", moveIntegers}};
 
 // What no QuantizeLinear follows.
-constexpr Rule kRealRules[] = {
-    {"", "Conv", lowerRealConv}, {"", "MatMul", lowerRealMatMul}, {"", "Gemm", lowerRealGemm}};
+constexpr Rule kRealRules[] = {{"", "Conv", lowerRealConv},
+                               {"", "MatMul", lowerRealMatMul},
+                               {"", "Gemm", lowerRealGemm},
+                               {"", "MatMul", keepBlocks}};
 
 }  // namespace
 

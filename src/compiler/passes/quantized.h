@@ -68,5 +68,7 @@ Value* integerConv(Rewriter& rewriter, const QuantizedProduct& product, const At
 
 // A rule: quantised ConvTranspose to quantised Conv, whose bytes are then moved.
 bool splitTransposedConv(Rewriter& rewriter, Node& quantize);
+// A rule: MatMul with a matrix of few bits in blocks to max.MatMulNBits.
+bool keepBlocks(Rewriter& rewriter, Node& product);
 
 }  // namespace max
