@@ -84,7 +84,7 @@ void row(const float* x, float* y, int64_t size, bool logarithm, float* weights)
 }
 
 // Of lines of which two are computed at once. AVX-512 has 32 registers, others have half as many.
-constexpr int64_t kMostVectors = HWY_TARGET == HWY_AVX3 ? 8 : 4, kMostOfLogarithms = 4;
+constexpr int64_t kMostVectors = HWY_TARGET == HWY_AVX3 ? 8 : 4;
 constexpr int64_t kLongestInRegisters = kMostVectors * static_cast<int64_t>(hn::MaxLanes(F()));
 
 #if MAX_MASKED_MEMORY
@@ -144,6 +144,7 @@ HWY_NOINLINE void shortRows(const float* x, float* y, int64_t stride, int64_t si
 void rows(const float* x, float* y, int64_t count, int64_t size, bool logarithm, float* weights) {
   int64_t i = 0;
 #if MAX_MASKED_MEMORY
+  constexpr int64_t kMostOfLogarithms = 4;
   const auto lanes = static_cast<int64_t>(hn::Lanes(F()));
   if (logarithm ? size > lanes && size <= kMostOfLogarithms * lanes : size <= kLongestInRegisters) {
     const int64_t some = size <= lanes ? 4 : 2;
