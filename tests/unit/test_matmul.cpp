@@ -157,9 +157,9 @@ Ref<Tensor> roundedTo(DType dtype, Ref<Tensor> tensor) {
   return tensor;
 }
 
-size_t packedBytes(const NodeUnderTest& node, const Tensor& weights) {
+size_t packedBytes(NodeUnderTest& node, const Tensor& weights) {
   const std::vector<const Tensor*> known = {nullptr, &weights};
-  return cpuOperators().find("max", "MatMul")->prepare(*const_cast<NodeUnderTest&>(node), known)->bytes();
+  return cpuOperators().find("max", "MatMul")->prepare(*node, known)->bytes();
 }
 
 // Of all sums of few rows and many, in one part and several, and with what finishes them.
@@ -187,6 +187,23 @@ TEST(FusedMatMul, WeightsOfHalfTheSizeAreKeptSo) {
         if (testing::Test::HasFailure()) return;
       }
   });
+}
+
+TEST(FusedMatMul, WeightsOfManyRowsAreFloats) {
+  const size_t times = halfTypes()[0].widen ? 2 : 1;
+  RandomTensors random(10);
+  const Ref<Tensor> weights = roundedTo(DType::Float16, random.floats({300, 256}));
+  Value a;
+  const auto bytesWith = [&](const SymbolicShape& shape) {
+    NodeUnderTest node("max", "MatMul");
+    a.type = TensorType::of(DType::Float32, shape);
+    node->inputs.push_back(&a);
+    return packedBytes(node, *weights);
+  };
+  DimTable dims;
+  const Dim batch = dims.symbol("batch");
+  EXPECT_EQ(bytesWith({17, 300}), times * bytesWith({16, 300}));
+  EXPECT_EQ(bytesWith({batch, 17, 300}), times * bytesWith({batch, 300}));
 }
 
 // Every number that a float16 can be, a row of the weights at a time; a batch has matrices of its own.

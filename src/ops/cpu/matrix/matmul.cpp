@@ -24,6 +24,7 @@ namespace {
 constexpr int64_t kRowsWorthPacking = 32;
 constexpr int64_t kRowsForDot = 3;
 constexpr int64_t kFewestHalves = 64 << 10;  // fewer weights stay near as floats
+constexpr int64_t kMostRowsOfHalves = 16;    // more take longer than with floats
 constexpr int64_t kNarrowedAtOnce = 1024;
 // With fewer rows or columns, or shorter sums, rounding a factor that is no weight costs more than it saves.
 constexpr int64_t kRowsWorthRounding = 64, kColumnsWorthRounding = 32, kDepthWorthRounding = 16;
@@ -454,11 +455,26 @@ Ref<PackedWeights> packHalves(const HalfType& half, const ProductShape& shape, c
   return isExact ? packed : nullptr;
 }
 
+// As far as the shape of A is known.
+bool hasManyRows(const Node& node) {
+  const Value* a = node.input(0);
+  if (!a || !a->type.ranked) return false;
+  const int depthAxis = a->type.rank() - (readers::Product(node.attributes).transposesA ? 2 : 1);
+  int64_t rows = 1;
+  for (int axis = 0; axis < a->type.rank() && rows <= kMostRowsOfHalves; ++axis) {
+    const Dim& dim = a->type.dims[static_cast<size_t>(axis)];
+    if (axis != depthAxis && dim.isKnown()) rows *= std::min(dim.value(), kMostRowsOfHalves + 1);
+  }
+  return rows > kMostRowsOfHalves;
+}
+
 // Of models of float16 or bfloat16, whose weights became floats without a loss: they are kept in the space that they
-// had. Others, those of a file, are known by their place in it (kept_weights.h).
-Ref<PackedWeights> packHalves(const GemmTable& table, const ProductShape& shape, const Tensor& weights) {
+// had, unless many rows will multiply them, which does not wait for memory. Others, those of a file, are known by their
+// place in it (kept_weights.h).
+Ref<PackedWeights> packHalves(const Node& node, const ProductShape& shape, const Tensor& weights) {
   const bool isOfFile = weights.storage() && weights.storage()->file();
-  if (table.wordElements != 1 || isOfFile || weights.count() < kFewestHalves) return nullptr;
+  if (gemmTableFor(node).wordElements != 1 || isOfFile || weights.count() < kFewestHalves || hasManyRows(node))
+    return nullptr;
   uint16_t some[kNarrowedAtOnce];
   for (const HalfType& half : halfTypes())
     if (half.widen && narrowExactly(half, weights.as<float>(), kNarrowedAtOnce, some))
@@ -469,8 +485,8 @@ Ref<PackedWeights> packHalves(const GemmTable& table, const ProductShape& shape,
 Ref<Prepared> prepareWeights(const Node& node, std::span<const Tensor* const> constants) {
   const std::optional<ProductShape> shape = packedShape(node, constants);
   if (!shape) return nullptr;
+  if (Ref<PackedWeights> halves = packHalves(node, *shape, *constants[1])) return halves;
   const GemmTable& table = gemmTableFor(node);
-  if (Ref<PackedWeights> halves = packHalves(table, *shape, *constants[1])) return halves;
   auto packed = makeRef<PackedWeights>(table, shape->bCount(), shape->depth, shape->columns);
   for (int64_t i = 0; i < shape->bCount(); ++i)
     packMatrix(table, packSourceOf(*shape, constants[1]->as<float>(), i), packed->matrix(i), defaultLanes());
