@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Loads and stores of float32 vectors that are bfloat16 in memory. Stores are rounded to nearest even. Only where
-// mayBeNarrow() holds: with AVX-512 they are the chip's own conversion. Included after dispatch.h, once per target.
+// Loads and stores of float32 vectors that are bfloat16 or float16 in memory. Stores are rounded to nearest even. Only
+// where mayBeNarrow() holds: with AVX-512 they are the chip's own conversion. Included after dispatch.h, once per
+// target.
 
 #include "ops/cpu/dispatch.h"
 
@@ -68,13 +69,20 @@ HWY_INLINE void storeNarrow(V v, uint16_t* to, int64_t count) {
     storeSome(narrow, d16, to, count);
 }
 
+// kHalf: float16, which only targets from AVX2 on convert as their chips do; else bfloat16.
+template <bool kHalf>
+HWY_INLINE hn::Vec<hn::ScalableTag<float>> floatsOf(hn::Vec<hn::Rebind<uint16_t, hn::ScalableTag<float>>> bits) {
+  const hn::ScalableTag<float> d;
+  if constexpr (kHalf) return hn::PromoteTo(d, hn::BitCast(hn::Rebind<hwy::float16_t, decltype(d)>(), bits));
+  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(hn::RebindToUnsigned<decltype(d)>(), bits)));
+}
+
 // The first `count` elements as floats, which may be more than there are in a vector; the others are 0.
 HWY_INLINE hn::Vec<hn::ScalableTag<float>> loadWide(const uint16_t* from, int64_t count) {
   const hn::ScalableTag<float> d;
-  const hn::RebindToUnsigned<decltype(d)> d32;
   const hn::Rebind<uint16_t, decltype(d)> d16;
-  const auto narrow = count >= static_cast<int64_t>(hn::Lanes(d)) ? hn::LoadU(d16, from) : loadSome(d16, from, count);
-  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(d32, narrow)));
+  return floatsOf<false>(count >= static_cast<int64_t>(hn::Lanes(d)) ? hn::LoadU(d16, from)
+                                                                     : loadSome(d16, from, count));
 }
 
 HWY_INLINE hn::Vec<hn::ScalableTag<float>> loadWide(const float* from, int64_t count) {

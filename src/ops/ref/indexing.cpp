@@ -13,6 +13,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/float_order.h"
 #include "base/interrupt_point.h"
 #include "base/object.h"
 #include "base/work_vector.h"
@@ -531,7 +532,7 @@ class Candidates {
     inParts(static_cast<int64_t>(score.size()), 2, [&](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i) {
         const float value = score[static_cast<size_t>(i)];
-        const uint32_t order = orderOf(value);
+        const uint32_t order = ~floatOrder(value);
         const bool isAbove = value > minScore;
         keys_[count_] = static_cast<uint64_t>(order) << 32 | static_cast<uint64_t>(i);
         histogram_[order >> kUncounted] += isAbove;
@@ -571,10 +572,6 @@ class Candidates {
     }
   };
 
-  static uint32_t orderOf(float score) {
-    const uint32_t bits = std::bit_cast<uint32_t>(score + 0.f);  // -0 is 0
-    return ~(bits ^ (static_cast<uint32_t>(static_cast<int32_t>(bits) >> 31) | 1u << 31));
-  }
   static int64_t indexOf(uint64_t key) { return static_cast<int64_t>(key & 0xFFFFFFFF); }
   void heap(size_t begin, size_t end) {
     top_ = begin;

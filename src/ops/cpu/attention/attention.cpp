@@ -255,10 +255,9 @@ void AttentionOp::pack(const PackSource& source, const Panels& panels, float* pa
   for (int64_t i = 0; i < panels.count; ++i)
     for (int64_t first = 0; first < source.depth; first += kKeyBlock) {
       const int64_t column = panels.begin(i), width = panels.width(i);
-      PackSource part = source;
-      part.data += first * source.rowStride + column * source.columnStride;
+      PackSource part = panelOf(source, panels, i);
+      part.data += first * source.rowStride;
       part.depth = std::min(kKeyBlock, source.depth - first);
-      part.columns = std::min(width, source.columns - column);
       packPanelAsWords(*gemm_, part, width, panel,
                        packed + column * gemm_->wordsOf(source.depth) + gemm_->wordsOf(first) * width);
     }

@@ -12,6 +12,7 @@
 #include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/windows.h"
+#include "ops/cpu/convolution/add_lines.h"
 #include "ops/cpu/convolution/channels_first.h"
 #include "ops/cpu/grain.h"
 #include "ops/cpu/matrix/matmul.h"
@@ -284,8 +285,8 @@ class ConvTransposeOp final : public OpKernel {
     }
   }
 
-  // `count` runs of `floats`; short ones in loops of a known length.
-  static void addRuns(float* to, int64_t toStep, const float* from, int64_t fromStep, int64_t floats, int64_t count) {
+  // `count` runs of `floats`; the shortest in loops of a known length.
+  void addRuns(float* to, int64_t toStep, const float* from, int64_t fromStep, int64_t floats, int64_t count) const {
     switch (floats) {
       case 1:
         return addShort<1>(to, toStep, from, fromStep, count);
@@ -297,12 +298,8 @@ class ConvTransposeOp final : public OpKernel {
         return addShort<4>(to, toStep, from, fromStep, count);
       case 6:
         return addShort<6>(to, toStep, from, fromStep, count);
-      case 8:
-        return addShort<8>(to, toStep, from, fromStep, count);
-      case 16:
-        return addShort<16>(to, toStep, from, fromStep, count);
       default:
-        for (int64_t i = 0; i < count; ++i) addTo(to + i * toStep, from + i * fromStep, floats);
+        return lines_.add({from, fromStep, to, toStep, count, floats});
     }
   }
   template <int kFloats>
@@ -312,10 +309,6 @@ class ConvTransposeOp final : public OpKernel {
       for (int m = 0; m < kFloats; ++m) to[m] += from[m];
   }
 
-  static void addTo(float* __restrict sums, const float* __restrict x, int64_t count) {
-    for (int64_t m = 0; m < count; ++m) sums[m] += x[m];
-  }
-
   void storeLine(const OpContext& context, int64_t image, const Line& line, const float* sums) const {
     const int64_t pixels = shape_.outPixels(), filters = shape_.filters;
     const int64_t at = (line.depth * shape_.out[1] + line.row) * shape_.out[2] + line.begin;
@@ -323,6 +316,7 @@ class ConvTransposeOp final : public OpKernel {
                     filters);
   }
 
+  const LinesTable& lines_ = linesTable();
   bool isLast_;
   TransposedShape shape_;
   Bands bands_;

@@ -8,6 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/elementwise/cast_simd.cpp"
 #include "ops/cpu/dispatch.h"
+#include "ops/cpu/narrow-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace max::HWY_NAMESPACE {
@@ -21,13 +22,6 @@ using F = hn::ScalableTag<float>;
 using V = hn::Vec<F>;
 using D16 = hn::Rebind<uint16_t, F>;
 using DHalf = hn::Rebind<hwy::float16_t, F>;
-
-V floatOf(hn::Vec<D16> bits, bool isHalf) {
-  const F d;
-  const hn::RebindToSigned<F> di;
-  if (isHalf) return hn::PromoteTo(d, hn::BitCast(DHalf(), bits));
-  return hn::BitCast(d, hn::ShiftLeft<16>(hn::PromoteTo(di, bits)));
-}
 
 hn::Vec<D16> bitsOf(V x, bool isHalf) {
   const F d;
@@ -52,13 +46,13 @@ void widen(const TileOperands& tile) {
   auto* to = static_cast<float*>(tile.dst);
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), step = tile.step[0], count = tile.count;
   int64_t i = 0;
-  for (; i + lanes <= count; i += lanes) hn::StoreU(floatOf(hn::LoadU(d16, from + i * step), kHalf), d, to + i);
+  for (; i + lanes <= count; i += lanes) hn::StoreU(floatsOf<kHalf>(hn::LoadU(d16, from + i * step)), d, to + i);
   if (i == count) return;
   HWY_ALIGN uint16_t in[hn::MaxLanes(d16)] = {};
   HWY_ALIGN float out[hn::MaxLanes(d)];
   for (int64_t k = 0; k < count - i; ++k) in[k] = from[(i + k) * step];
-  hn::Store(floatOf(hn::Load(d16, in), kHalf), d, out);
-  for (int64_t k = 0; k < tile.count - i; ++k) to[i + k] = out[k];
+  hn::Store(floatsOf<kHalf>(hn::Load(d16, in)), d, out);
+  for (int64_t k = 0; k < count - i; ++k) to[i + k] = out[k];
 }
 
 template <bool kHalf>
@@ -70,12 +64,12 @@ void narrow(const TileOperands& tile) {
   const int64_t lanes = static_cast<int64_t>(hn::Lanes(d)), step = tile.step[0], count = tile.count;
   int64_t i = 0;
   for (; i + lanes <= count; i += lanes) hn::StoreU(bitsOf(hn::LoadU(d, from + i * step), kHalf), d16, to + i);
-  if (i == tile.count) return;
+  if (i == count) return;
   HWY_ALIGN float in[hn::MaxLanes(d)] = {};
   HWY_ALIGN uint16_t out[hn::MaxLanes(d16)];
   for (int64_t k = 0; k < count - i; ++k) in[k] = from[(i + k) * step];
   hn::Store(bitsOf(hn::Load(d, in), kHalf), d16, out);
-  for (int64_t k = 0; k < tile.count - i; ++k) to[i + k] = out[k];
+  for (int64_t k = 0; k < count - i; ++k) to[i + k] = out[k];
 }
 
 void floatFromBool(const TileOperands& tile) {

@@ -25,8 +25,8 @@ constexpr int64_t kWholeBytes = 1 << 20;       // of B that each task reads as a
 constexpr int64_t kFewestTiles = 2;            // of such a task
 constexpr int64_t kFewestRowBlock = 4, kFewestWidenedBlock = 16;  // tiles; those of a B that is widened share that
 constexpr size_t kPointerBytes = 32 << 10;                        // of row pointers, per lane
-constexpr int64_t kFewTiles = 2,
-                  kWidenedDepth = 64;  // of a part that is widened for them, and stays in the first cache
+constexpr int64_t kFewTiles = 2;       // for which a part is widened that stays in the first cache,
+constexpr int64_t kWidenedDepth = 64;  // of so many rows of B
 constexpr double kFlopsPerLane = 1e6;  // less than that is not worth a thread
 constexpr double kBytesPerLane = 128 << 10;
 constexpr double kStepsPerStore = 8;  // of k, in whose time a tile is stored
@@ -102,6 +102,14 @@ int64_t packedCount(const GemmTable& table, int64_t rows, int64_t columns) {
                          Panels(table.lanes, table.panelVectors, columns).paddedColumns());
 }
 
+PackSource panelOf(const PackSource& source, const Panels& panels, int64_t panel) {
+  const int64_t first = panels.begin(panel);
+  PackSource part = source;
+  part.data += first * source.columnStride;
+  part.columns = std::min(panels.width(panel), source.columns - first);
+  return part;
+}
+
 const GemmTable& gemmTableFor(const Node& node) {
   if (node.products != DType::BFloat16) return gemmTable();
   const TileTables* tiles = tileTables();
@@ -137,11 +145,8 @@ void packPanelsAsWords(const GemmTable& table, const PackSource& source, int64_t
                        float* packed) {
   const Panels panels(table.lanes, table.panelVectors, source.columns);
   for (int64_t panel = begin; panel < end; ++panel) {
-    const int64_t first = panels.begin(panel), width = panels.width(panel);
-    PackSource part = source;
-    part.data += first * source.columnStride;
-    part.columns = std::min(width, source.columns - first);
-    packPanelAsWords(table, part, width, floats, packed + first * table.wordsOf(source.rows()) * table.parts);
+    float* to = packed + panels.begin(panel) * table.wordsOf(source.rows()) * table.parts;
+    packPanelAsWords(table, panelOf(source, panels, panel), panels.width(panel), floats, to);
   }
 }
 
@@ -206,10 +211,8 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
     wordBytes_ += static_cast<size_t>(
         alignUp(checkedMultiply<int64_t>(4, checkedMultiply(table_->parts * blockRows, wordStride_))));
   if (narrowC_) partBytes_ = static_cast<size_t>(alignUp(4 * sums));
-  if (isHalf() && tiles_ > 1) {
-    const int64_t steps = partialSums_ == PartialSums::Float32 ? depthPart_ : table_->kBlock;
-    widenedBytes_ = static_cast<size_t>(alignUp(4 * steps * panels_.width(0)));
-  }
+  if (isHalf() && tiles_ > 1)
+    widenedBytes_ = static_cast<size_t>(alignUp(4 * std::min(table_->kBlock, depth_) * panels_.width(0)));
   isShortRow_ = rows_ == 1 && batch_.size() == 1 && taps_ == 1 && depthParts_ == 1 && panelBlocks_ == 1 &&
                 partialSums_ == PartialSums::Float32 && table_->wordElements == 1 && !narrowC_ && !isHalf() &&
                 !copiesRows() && depth_ * panels_.paddedColumns() <= kMostRowSteps;

@@ -196,6 +196,7 @@ struct HalfType {
 std::array<HalfType, 2> halfTypes();
 
 int64_t packedCount(const GemmTable& table, int64_t rows, int64_t columns);  // floats
+PackSource panelOf(const PackSource& source, const Panels& panels, int64_t panel);
 void packMatrix(const GemmTable& table, const PackSource& source, float* packed, int lanes);
 // Packs the columns of one panel as words; `floats` is memory for as many rows of the panel's width.
 void packPanelAsWords(const GemmTable& table, const PackSource& source, int64_t width, float* floats, float* packed);

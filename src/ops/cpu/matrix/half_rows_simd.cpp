@@ -6,6 +6,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/matrix/half_rows_simd.cpp"
 #include "ops/cpu/dispatch.h"
+#include "ops/cpu/narrow-inl.h"
 #include "ops/cpu/vector-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -22,16 +23,6 @@ using V = hn::Vec<D>;
 constexpr int64_t kLanes = hn::MaxLanes(D());
 constexpr int64_t kAhead = 1024, kLine = 32;  // elements
 
-template <bool kHalf>
-HWY_INLINE V floatsAt(const uint16_t* from) {
-  const hn::Rebind<uint16_t, D> d16;
-  const hn::Rebind<hwy::float16_t, D> dHalf;
-  const hn::RebindToSigned<D> di;
-  const auto bits = hn::LoadU(d16, from);
-  if constexpr (kHalf) return hn::PromoteTo(D(), hn::BitCast(dHalf, bits));
-  return hn::BitCast(D(), hn::ShiftLeft<16>(hn::PromoteTo(di, bits)));
-}
-
 // A single row has several sums for a column, none of which waits for another.
 template <bool kHalf, int kRows, int kVectors>
 HWY_NOINLINE void multiply(const HalfRows& p) {
@@ -45,7 +36,7 @@ HWY_NOINLINE void multiply(const HalfRows& p) {
   const auto add = [&](int64_t k, V(&some)[kRows][kVectors]) HWY_ATTR {
     MAX_UNROLL for (int j = 0; j < kVectors; ++j) {
       if (j * kLanes % kLine == 0) __builtin_prefetch(b + kAhead + j * kLanes, 0, 3);
-      const V weights = floatsAt<kHalf>(b + j * kLanes);
+      const V weights = floatsOf<kHalf>(hn::LoadU(hn::Rebind<uint16_t, D>(), b + j * kLanes));
       MAX_UNROLL for (int i = 0; i < kRows; ++i) some[i][j] = hn::MulAdd(weights, hn::Set(d, rows[i][k]), some[i][j]);
     }
     b += kVectors * kLanes;

@@ -269,12 +269,9 @@ void MatMulOp::packTails(const OpContext& context, float* tails) const {
   const int64_t size = tailCount();
   if (size == 0) return;
   const Panels& panels = gemm_.panels();
-  const int64_t column = panels.begin(panels.count - 1);
   WorkCounter work;
   for (int64_t i = 0; i < shape_.bCount(); ++i, work.pass(16)) {
-    PackSource source = packSourceOf(shape_, context.in<float>(1), i);
-    source.data += column;
-    source.columns -= column;
+    const PackSource source = panelOf(packSourceOf(shape_, context.in<float>(1), i), panels, panels.count - 1);
     gemm_.table().pack(source, 0, source.rows(), tails + i * size);
   }
 }
@@ -443,13 +440,10 @@ Ref<PackedWeights> packHalves(const HalfType& half, const ProductShape& shape, c
   parallelFor(defaultLanes(), shape.bCount() * panels.count, 1, [&](int64_t begin, int64_t end, int) {
     WorkVector<float> floats(static_cast<size_t>(shape.depth * panels.width(0)));
     for (int64_t i = begin; i < end && isExact; ++i) {
-      const int64_t first = panels.begin(i % panels.count), width = panels.width(i % panels.count);
-      PackSource part = packSourceOf(shape, weights, i / panels.count);
-      part.data += first * part.columnStride;
-      part.columns = std::min(width, part.columns - first);
-      table.pack(part, 0, shape.depth, floats.data());
-      auto* to = reinterpret_cast<uint16_t*>(packed->matrix(i / panels.count)) + first * shape.depth;
-      if (!narrowExactly(half, floats.data(), shape.depth * width, to)) isExact = false;
+      const int64_t matrix = i / panels.count, panel = i % panels.count;
+      table.pack(panelOf(packSourceOf(shape, weights, matrix), panels, panel), 0, shape.depth, floats.data());
+      auto* to = reinterpret_cast<uint16_t*>(packed->matrix(matrix)) + panels.begin(panel) * shape.depth;
+      if (!narrowExactly(half, floats.data(), shape.depth * panels.width(panel), to)) isExact = false;
     }
   });
   return isExact ? packed : nullptr;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // TopK by selection.
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <numeric>
@@ -9,6 +8,7 @@
 #include <type_traits>
 
 #include "base/align.h"
+#include "base/float_order.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/reduction.h"
 #include "ops/cpu/movement/transpose_tile.h"
@@ -46,14 +46,11 @@ bool comesBefore(const T* values, bool largest, int64_t a, int64_t b) {
 // half.
 template <class T>
 uint64_t keyOf(T value, int64_t index, bool largest) {
-  constexpr uint32_t kSign = 1u << 31;
   uint32_t order;
-  if constexpr (std::is_floating_point_v<T>) {
-    const uint32_t bits = std::bit_cast<uint32_t>(value + 0.f);  // -0 is 0
-    order = isNan(value) ? ~0u : bits ^ (static_cast<uint32_t>(static_cast<int32_t>(bits) >> 31) | kSign);
-  } else {
-    order = static_cast<uint32_t>(value) ^ kSign;
-  }
+  if constexpr (std::is_floating_point_v<T>)
+    order = isNan(value) ? ~0u : floatOrder(value);
+  else
+    order = static_cast<uint32_t>(value) ^ 1u << 31;
   return static_cast<uint64_t>(largest ? ~order : order) << 32 | static_cast<uint64_t>(index);
 }
 
