@@ -27,7 +27,7 @@ def stripped_size(library):
 def main(library):
     size = stripped_size(library)
     needed = re.findall(r"\(NEEDED\).*\[(.+)\]", output_of("readelf", "-dW", library))
-    symbols = [line.split()[-1].split("@")[0] for line in output_of("nm", "-D", "--defined-only", library).splitlines()]
+    symbols = [line.split()[-1].split("@")[0] for line in output_of("nm", "-D", "--extern-only", "--defined-only", library).splitlines()]
     print(f"{library}: {size / 1e6:.2f} MB stripped, needs {' '.join(needed)}, exports {len(symbols)} symbols")
     found = [f"needs {name}" for name in needed if name not in NEEDED and not LOADER.fullmatch(name)]
     found += [f"exports {name}" for name in symbols if not re.match(r"max[A-Z]|MAX_\d", name)]

@@ -162,7 +162,7 @@ class Library(unittest.TestCase):
         self.assertEqual(run_program(program), "")
 
     def test_exports_what_the_headers_declare_and_nothing_else(self):
-        lines = run("nm", "-D", "--defined-only", LIBRARY).stdout.split("\n")
+        lines = run("nm", "-D", "--extern-only", "--defined-only", LIBRARY).stdout.split("\n")
         symbols = {line.split()[-1] for line in lines if line.strip()} - {"MAX_0"}
         self.assertEqual({symbol.split("@")[0] for symbol in symbols}, set(headers.functions()))
         self.assertEqual({symbol.split("@@")[-1] for symbol in symbols}, {"MAX_0"})
