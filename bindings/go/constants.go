@@ -189,7 +189,7 @@ const (
 	PrecisionHighest Precision = 0
 	// PrecisionHigh: Products of factors in two bfloat16 parts, within 2^-15 of them; of tf32 on accelerators.
 	PrecisionHigh Precision = 1
-	// PrecisionMedium: bfloat16 products with float32 sums.
+	// PrecisionMedium: bfloat16 products with float32 sums; products with weights of few bits (MatMulNBits) take bytes.
 	PrecisionMedium Precision = 2
 )
 

@@ -45,7 +45,7 @@ typedef int32_t MaxPrecision;
 #define MAX_PRECISION_HIGHEST 0
 /** Products of factors in two bfloat16 parts, within 2^-15 of them; of tf32 on accelerators. */
 #define MAX_PRECISION_HIGH 1
-/** bfloat16 products with float32 sums. */
+/** bfloat16 products with float32 sums; products with weights of few bits (MatMulNBits) take bytes. */
 #define MAX_PRECISION_MEDIUM 2
 
 /**

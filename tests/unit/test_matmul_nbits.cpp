@@ -39,8 +39,9 @@ class NBitsCase {
     computeSums();
   }
 
-  Tensors run(int64_t level, int lanes, unsigned constants = 0b1110) const {
+  Tensors run(int64_t level, int lanes, unsigned constants = 0b1110, bool isMedium = false) const {
     NodeUnderTest node("max", "MatMulNBits");
+    if (isMedium) node->products = DType::BFloat16;
     node->attributes.set("K", s_.depth);
     node->attributes.set("N", s_.columns);
     node->attributes.set("bits", s_.bits);
@@ -118,6 +119,8 @@ void checkOnAllTargets(const Sizes& sizes) {
         if (testing::Test::HasFatalFailure()) return;
         EXPECT_EQ(std::memcmp(one[0]->data(), three[0]->data(), one[0]->bytes()), 0) << "other bits with three lanes";
       }
+      const Tensors rounded = product.run(4, 1), medium = product.run(0, 1, 0b1110, true);
+      EXPECT_EQ(std::memcmp(rounded[0]->data(), medium[0]->data(), medium[0]->bytes()), 0) << "other bits at medium";
     });
   }
 }

@@ -264,20 +264,27 @@ TEST(QuantizedGraphs, BlocksKeepTheirBits) {
         }
 }
 
-// Blocks along the columns, and where products of rounded numbers are faster.
+// The operators of a product with 512 x 512 numbers in blocks.
+std::string productOfBlocks(MaxPrecision precision, int64_t axis, int64_t block) {
+  constexpr int64_t kSide = 512;
+  CompileOptions options = withoutFusion();
+  options.precision = precision;
+  Builder b;
+  Value* numbers = QuantizedBuilder{b}.numbers(DType::Int4, {kSide, kSide});
+  Value* scales = b.random(axis == 1 ? Shape{kSide, kSide / block} : Shape{kSide / block, kSide});
+  Value* w = b.op("DequantizeLinear", {numbers, scales}, attrs({{"axis", axis}, {"block_size", block}}));
+  b.output(b.op("MatMul", {b.input({3, kSide}), w}));
+  compile(*b.graph, options);
+  return operatorsOf(*b.graph);
+}
+
+// Blocks along the columns, and where products of rounded numbers are faster: bytes take blocks of up to 256.
 TEST(QuantizedGraphs, OtherBlocksAreWidened) {
-  for (const bool isMedium : {false, true}) {
-    CompileOptions options = withoutFusion();
-    if (isMedium) options.precision = MAX_PRECISION_MEDIUM;
-    const int64_t axis = isMedium ? 0 : 1;
-    Builder b;
-    Value* w = b.op("DequantizeLinear",
-                    {QuantizedBuilder{b}.numbers(DType::Int4, {64, 64}), b.random(axis ? Shape{64, 4} : Shape{4, 64})},
-                    attrs({{"axis", axis}, {"block_size", int64_t{16}}}));
-    b.output(b.op("MatMul", {b.input({3, 64}), w}));
-    compile(*b.graph, options);
-    EXPECT_EQ(operatorsOf(*b.graph), "max.MatMul") << isMedium;
-  }
+  EXPECT_EQ(productOfBlocks(MAX_PRECISION_HIGHEST, 0, 512), "max.MatMulNBits");
+  EXPECT_EQ(productOfBlocks(MAX_PRECISION_HIGHEST, 1, 16), "max.MatMul");
+  EXPECT_EQ(productOfBlocks(MAX_PRECISION_HIGH, 0, 16), "max.MatMul");
+  EXPECT_EQ(productOfBlocks(MAX_PRECISION_MEDIUM, 0, 256), "max.MatMulNBits");
+  EXPECT_EQ(productOfBlocks(MAX_PRECISION_MEDIUM, 0, 512), "max.MatMul");
 }
 
 TEST(QuantizedGraphs, GroupsOfFourFiltersWorkOnChannelsLast) {

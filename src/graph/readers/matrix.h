@@ -32,6 +32,8 @@ bool addsResidualLast(const Attributes& attributes);
 
 // max.MatMulNBits: rows of packed 2-, 4- or 8-bit weights; `block` of them share a scale.
 struct PackedProduct {
+  static constexpr int64_t kMostRounded = 256;  // numbers of a block of rounded rows, whose sums have 16 bits
+
   int64_t depth, columns, bits, block;
   bool mayRoundRows;  // to bytes: accuracy_level 4
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // max.MatMulNBits with constant weights. Few rows are multiplied as weights are unpacked; more of them share what is
-// unpacked, piece by piece of a panel. A model may state that its rows can be rounded to bytes.
+// unpacked, piece by piece of a panel. A model may state that its rows can be rounded to bytes; so does a program that
+// accepts products of bfloat16, which take twice the time of those.
 #include "ops/cpu/matrix/nbits_packed.h"
 
 #include <algorithm>
@@ -20,7 +21,6 @@ namespace {
 constexpr int64_t kPieceDepth = 512;  // of a panel that is unpacked at once
 constexpr int64_t kBlockRows = 128;   // that share it while they stay in the second cache
 constexpr int64_t kTaskPanels = 8;
-constexpr int64_t kMaxRoundedBlock = 256;  // sums of a block of bytes have 16 bits
 
 // What a node's weights are.
 struct Form {
@@ -34,7 +34,8 @@ struct Form {
     depth = product.depth;
     columns = product.columns;
     blockSize = product.block;
-    mayRoundRows = product.mayRoundRows;
+    const bool isMedium = node.products == DType::BFloat16 && node.productParts == 1;
+    mayRoundRows = (product.mayRoundRows || isMedium) && blockSize <= readers::PackedProduct::kMostRounded;
   }
   int64_t blocks() const { return ceilDiv(depth, blockSize); }
   int64_t padded() const { return blocks() * blockSize; }
@@ -224,8 +225,7 @@ class PackedNBitsOp final : public OpKernel {
 };
 
 const NBitsByteTable* byteTableFor(const PackedNBits& packed, const Form& form) {
-  const bool fits = form.blockSize <= kMaxRoundedBlock && !packed.hasRealZeros();
-  return form.mayRoundRows && fits ? nBitsByteTable() : nullptr;
+  return form.mayRoundRows && !packed.hasRealZeros() ? nBitsByteTable() : nullptr;
 }
 
 PackedNBitsOp::PackedNBitsOp(const OpRequest& request)

@@ -17,7 +17,7 @@ impl MaxPrecision {
     pub const MAX_PRECISION_HIGH: MaxPrecision = MaxPrecision(1);
 }
 impl MaxPrecision {
-    #[doc = " bfloat16 products with float32 sums."]
+    #[doc = " bfloat16 products with float32 sums; products with weights of few bits (MatMulNBits) take bytes."]
     pub const MAX_PRECISION_MEDIUM: MaxPrecision = MaxPrecision(2);
 }
 #[repr(transparent)]
