@@ -142,6 +142,8 @@ TEST_F(InferTest, MessagesNameWhatDisagrees) {
   EXPECT_NE(messageOf("Reshape", {x, list({3, 5})}).find("numbers of elements disagree: 12 and 15"), std::string::npos);
   EXPECT_NE(messageOf("Softmax", {x}, with("axis", int64_t{2})).find("axis 2 is out of range for rank 2"),
             std::string::npos);
+  EXPECT_NE(messageOf("Gather", {add("Shape", {x}), list({2})}).find("index 2 is out of range [-2, 1] of axis 0"),
+            std::string::npos);
   EXPECT_NE(messageOf("Transpose", {x}, with("perm", Ints{0, 0})).find("axis 0 occurs twice"), std::string::npos);
   EXPECT_NE(messageOf("Conv", {x, x}).find("at least 3 dimensions"), std::string::npos);
   EXPECT_NE(messageOf("Softmax", {x}, with("axis", 1.0f)).find("node 'n' (Softmax): attribute 'axis' has type float"),

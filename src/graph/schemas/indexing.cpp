@@ -17,8 +17,11 @@ void gatherElementsOfList(InferContext& context) {
   if (!elements || !indices) return;
   const auto size = static_cast<int64_t>(elements->size());
   std::vector<Dim> result;
-  for (int64_t index : *indices)
-    result.push_back((*elements)[static_cast<size_t>(context.axis(index, static_cast<int>(size)))]);
+  for (int64_t index : *indices) {
+    if (index < -size || index >= size)
+      context.fail("index ", index, " is out of range [", -size, ", ", size - 1, "] of axis 0");
+    result.push_back((*elements)[static_cast<size_t>(index < 0 ? index + size : index)]);
+  }
   context.setElements(0, std::move(result));
 }
 
