@@ -2,6 +2,7 @@
 // Einsum: operands are multiplied two at a time, as matrix products if an axis is summed, otherwise elementwise.
 #include <algorithm>
 #include <map>
+#include <ranges>
 
 #include "graph/composites/tables.h"
 
@@ -208,6 +209,36 @@ Value* asMatrices(Expansion& e, const Term& term, size_t batch, size_t rows, siz
   return e.reshape(term.value, shape);
 }
 
+// The axes of `matrix` between the batch and the summed ones, if these are followed by others: how weights lie that
+// were gathered for each row.
+Labels outerAxes(const Term& matrix, const Roles& roles) {
+  Labels outer;
+  for (size_t i = roles.batch.size(); i < matrix.labels.size() && !contains(roles.summed, matrix.labels[i]); ++i)
+    outer.push_back(matrix.labels[i]);
+  const Labels first = joined({&roles.batch, &outer, &roles.summed});
+  const bool isInOrder =
+      first.size() < matrix.labels.size() && std::ranges::equal(first, matrix.labels | std::views::take(first.size()));
+  return isInOrder ? outer : Labels();
+}
+
+// A row of each batch times its matrices, one for each element of the `outer` axes: these stay where they are, since to
+// move them would take longer than the product. [batch.., outer.., columns..].
+Term rowTimesMatrices(Expansion& e, Term row, const Term& matrix, const Roles& roles, const Labels& outer) {
+  arrange(e, row, joined({&roles.batch, &roles.summed}));
+  const size_t batch = roles.batch.size() + outer.size(), columns = matrix.labels.size() - batch - roles.summed.size();
+  std::vector<int64_t> missing;
+  for (size_t i = roles.batch.size(); i <= batch; ++i) missing.push_back(static_cast<int64_t>(i));
+  std::vector<Extent> shape = sizesOf(e, row.value, 0, roles.batch.size());
+  shape.push_back(product(e, row.value, roles.batch.size(), roles.summed.size()));
+  Value* rows = e.unsqueeze(e.reshape(row.value, shape), missing);
+  Value* result = e.matmul(rows, asMatrices(e, matrix, batch, roles.summed.size(), columns));
+  shape = sizesOf(e, matrix.value, 0, batch);
+  for (const Extent& size : sizesOf(e, matrix.value, batch + roles.summed.size(), columns)) shape.push_back(size);
+  Labels labels = matrix.labels;
+  std::erase_if(labels, [&](int label) { return contains(roles.summed, label); });
+  return {e.reshape(result, shape), labels};
+}
+
 Value* matrixProduct(Expansion& e, Term& a, Term& b, const Roles& roles) {
   arrange(e, a, joined({&roles.batch, &roles.left, &roles.summed}));
   arrange(e, b, joined({&roles.batch, &roles.summed, &roles.right}));
@@ -243,6 +274,10 @@ Term multiply(Expansion& e, Term a, Term b, const Labels& needed) {
   sumOver(e, a, without(a.labels, needed, b.labels));
   sumOver(e, b, without(b.labels, needed, a.labels));
   const Roles roles = rolesOf(a, b, needed);
+  const bool isRow = roles.left.empty() || roles.right.empty();
+  const Term &row = roles.left.empty() ? a : b, &matrix = roles.left.empty() ? b : a;
+  const Labels outer = isRow && !roles.summed.empty() ? outerAxes(matrix, roles) : Labels();
+  if (!outer.empty() && !matrix.value->constant) return rowTimesMatrices(e, row, matrix, roles, outer);
   Value* result = roles.summed.empty() ? elementwiseProduct(e, a, b, roles) : matrixProduct(e, a, b, roles);
   return {result, joined({&roles.batch, &roles.left, &roles.right})};
 }
