@@ -14,6 +14,8 @@ except ImportError:
 # A row times a matrix for each expert, state or head that was chosen for it.
 GATHERED = ("td,tkdh->tkh", "tkdh,td->tkh", "td,tkdh->thk", "bsd,bskdh->bskh", "tde,tkdeh->tkh", "td,tkmdhn->tkmhn",
             "td,ktdh->tkh", "td,tkhd->tkh", "td,tkd->tk", "tld,tkdh->tlkh", "d,kdh->kh", "...d,...kdh->...kh")
+# Planes of images, as rows or columns of matrices; results that lie in the order of the second operand.
+PLANES = ("bkhw,bmhw->bkm", "bmhw,bms->bshw", "bkd,bdhw->bkhw", "bdhw,kd->bkhw", "bhwd,hkd->bhwk", "bkwh,bmhw->bkm")
 
 
 def equation_of(generator):
@@ -45,9 +47,9 @@ class Einsum(unittest.TestCase):
         self.assertEqual(actual.shape, expected.shape, equation)
         self.assertTrue(np.all(np.abs(actual - expected) <= 2e-6 * most + 1e-30), equation)
 
-    def test_gathered_matrices(self):
-        sizes = dict(zip("bsdehkltmnYZ", (2, 3, 5, 4, 7, 3, 2, 6, 2, 3, 3, 2)))
-        for equation in GATHERED:
+    def test_matrices_among_other_axes(self):
+        sizes = dict(zip("bsdehkltmnwYZ", (2, 3, 5, 4, 7, 3, 2, 6, 2, 3, 4, 3, 2)))
+        for equation in GATHERED + PLANES:
             for constant in (None, 0, 1):
                 self.check(equation, sizes, constant)
 

@@ -200,6 +200,21 @@ Extent product(Expansion& e, Value* value, size_t first, size_t count) {
   return size;
 }
 
+// Axes of a group that lie together become one. If the matrices that come of it are to be transposed, the product can
+// read them as they are.
+void join(Expansion& e, Term& term, Labels& group) {
+  const auto first = static_cast<size_t>(placeOf(term.labels, group.empty() ? 0 : group[0]));
+  const auto lie = std::span(term.labels).subspan(first);
+  if (group.size() < 2 || lie.size() < group.size() || !std::ranges::equal(lie.first(group.size()), group)) return;
+  std::vector<Extent> shape = sizesOf(e, term.value, 0, first);
+  shape.push_back(product(e, term.value, first, group.size()));
+  const size_t end = first + group.size();
+  for (const Extent& size : sizesOf(e, term.value, end, term.labels.size() - end)) shape.push_back(size);
+  term.value = e.reshape(term.value, shape);
+  std::erase_if(term.labels, [&](int label) { return label != group[0] && contains(group, label); });
+  group.resize(1);
+}
+
 // [batch.., first group.., second group..] as [batch.., rows, columns].
 Value* asMatrices(Expansion& e, const Term& term, size_t batch, size_t rows, size_t columns) {
   if (rows == 1 && columns == 1) return term.value;
@@ -239,15 +254,24 @@ Term rowTimesMatrices(Expansion& e, Term row, const Term& matrix, const Roles& r
   return {e.reshape(result, shape), labels};
 }
 
-Value* matrixProduct(Expansion& e, Term& a, Term& b, const Roles& roles) {
-  arrange(e, a, joined({&roles.batch, &roles.left, &roles.summed}));
-  arrange(e, b, joined({&roles.batch, &roles.summed, &roles.right}));
-  const size_t batch = roles.batch.size(), left = roles.left.size(), right = roles.right.size(),
-               summed = roles.summed.size();
-  Value* result = e.matmul(asMatrices(e, a, batch, left, summed), asMatrices(e, b, batch, summed, right));
-  if (left == 1 && right == 1) return result;
-  std::vector<Extent> shape = sizesOf(e, a.value, 0, batch + left);
-  for (const Extent& size : sizesOf(e, b.value, batch + summed, right)) shape.push_back(size);
+Value* matricesOf(Expansion& e, Term term, const Labels& batch, Labels rows, Labels columns) {
+  join(e, term, rows);
+  join(e, term, columns);
+  arrange(e, term, joined({&batch, &rows, &columns}));
+  return asMatrices(e, term, batch.size(), rows.size(), columns.size());
+}
+
+Value* matrixProduct(Expansion& e, const Term& a, const Term& b, const Roles& roles) {
+  Value* result = e.matmul(matricesOf(e, a, roles.batch, roles.left, roles.summed),
+                           matricesOf(e, b, roles.batch, roles.summed, roles.right));
+  if (roles.left.size() == 1 && roles.right.size() == 1) return result;
+  std::vector<Extent> shape;
+  const auto add = [&](const Term& term, const Labels& labels) {
+    for (int label : labels) shape.push_back(e.dim(term.value, static_cast<int>(placeOf(term.labels, label))));
+  };
+  add(a, roles.batch);
+  add(a, roles.left);
+  add(b, roles.right);
   return e.reshape(result, shape);
 }
 
@@ -267,13 +291,23 @@ Labels without(const Labels& labels, const Labels& needed, const Labels& other) 
   return unneeded;
 }
 
+// The result has the axes of the second term before those of the first.
+bool comesLater(const Roles& roles, const Labels& needed) {
+  return !roles.left.empty() && !roles.right.empty() &&
+         placeOf(needed, roles.left[0]) > placeOf(needed, roles.right[0]);
+}
+
 // The product of two terms; only the axes in `needed` remain.
 Term multiply(Expansion& e, Term a, Term b, const Labels& needed) {
   dropUnitAxes(e, a, b);
   dropUnitAxes(e, b, a);
   sumOver(e, a, without(a.labels, needed, b.labels));
   sumOver(e, b, without(b.labels, needed, a.labels));
-  const Roles roles = rolesOf(a, b, needed);
+  Roles roles = rolesOf(a, b, needed);
+  if (comesLater(roles, needed) && !a.value->constant && !b.value->constant) {
+    std::swap(a, b);
+    roles = rolesOf(a, b, needed);
+  }
   const bool isRow = roles.left.empty() || roles.right.empty();
   const Term &row = roles.left.empty() ? a : b, &matrix = roles.left.empty() ? b : a;
   const Labels outer = isRow && !roles.summed.empty() ? outerAxes(matrix, roles) : Labels();
