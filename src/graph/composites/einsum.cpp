@@ -202,7 +202,7 @@ Extent product(Expansion& e, Value* value, size_t first, size_t count) {
 
 // Axes of a group that lie together become one. If the matrices that come of it are to be transposed, the product can
 // read them as they are.
-void join(Expansion& e, Term& term, Labels& group) {
+void mergeGroup(Expansion& e, Term& term, Labels& group) {
   const auto first = static_cast<size_t>(placeOf(term.labels, group.empty() ? 0 : group[0]));
   const auto lie = std::span(term.labels).subspan(first);
   if (group.size() < 2 || lie.size() < group.size() || !std::ranges::equal(lie.first(group.size()), group)) return;
@@ -255,8 +255,8 @@ Term rowTimesMatrices(Expansion& e, Term row, const Term& matrix, const Roles& r
 }
 
 Value* matricesOf(Expansion& e, Term term, const Labels& batch, Labels rows, Labels columns) {
-  join(e, term, rows);
-  join(e, term, columns);
+  mergeGroup(e, term, rows);
+  mergeGroup(e, term, columns);
   arrange(e, term, joined({&batch, &rows, &columns}));
   return asMatrices(e, term, batch.size(), rows.size(), columns.size());
 }
