@@ -31,6 +31,9 @@ const Case kCases[] = {
     {{300}, {9}, {3}, {1}, {3, 2}, {1}},
     {{4, 200}, {4, 16}, {2, 8}, {1, 1}, {1, 4, 1, 5}, {0, 2}},
     {{5, 2}, {3, 11}, {2, 4}, {1, 1}, {1, 9, 0, 3}, {0, 0}},
+    // Strides of as many pixels as a line of the output has, and more.
+    {{6}, {1024}, {256}, {1}, {384, 380}, {0}},
+    {{3}, {1300}, {600}, {1}, {17, 900}, {5}},
 };
 
 // `filters`: of a group. No weights are known before the call.

@@ -245,14 +245,14 @@ class ConvTransposeOp final : public OpKernel {
     WorkCounter work;
     for (int64_t tap = 0, taps; tap < shape_.kernel[2]; tap += taps) {
       taps = std::min(most, shape_.kernel[2] - tap);
-      const Pixels all{pixelsOf(line, tap).begin, pixelsOf(line, tap + taps - 1).end};  // those that have all of them
+      const Pixels first = pixelsOf(line, tap), last = pixelsOf(line, tap + taps - 1);
+      const Pixels all{first.begin, last.end};  // those that have all of them
       work.pass(4 + shape_.groups * (4 + std::max<int64_t>(all.end - all.begin, 0) * steps));
       addTaps(line, row, firstTap, {tap, taps}, all, sums);
-      for (int64_t one = tap; taps > 1 && one < tap + taps; ++one) {
-        const Pixels some = pixelsOf(line, one);
-        addTaps(line, row, firstTap, {one, 1}, {some.begin, std::min(all.begin, some.end)}, sums);
-        addTaps(line, row, firstTap, {one, 1}, {std::max({all.end, all.begin, some.begin}), some.end}, sums);
-      }
+      for (int64_t pixel = last.begin; pixel < std::min(all.begin, first.end); ++pixel)
+        addSome(line, row, firstTap, {tap, taps}, pixel, sums);
+      for (int64_t pixel = std::max({all.begin, all.end, last.begin}); pixel < first.end; ++pixel)
+        addSome(line, row, firstTap, {tap, taps}, pixel, sums);
     }
   }
 
@@ -283,6 +283,15 @@ class ConvTransposeOp final : public OpKernel {
       float* to = sums + g * filters + (pixels.begin * stride + shiftOf(taps.first) - line.begin) * shape_.filters;
       addRuns(to, step, from, columns_, taps.count * filters, count);
     }
+  }
+
+  // Those of a pixel's taps whose output is in the line.
+  void addSome(const Line& line, const float* row, int64_t firstTap, const Taps& taps, int64_t pixel,
+               float* sums) const {
+    const int64_t place = pixel * shape_.stride[2] - shape_.before[2];  // of tap 0, without dilation
+    const int64_t begin = std::max(taps.first, line.begin - place);
+    const int64_t end = std::min(taps.first + taps.count, line.end - place);
+    addTaps(line, row, firstTap, {begin, end - begin}, {pixel, pixel + 1}, sums);
   }
 
   // `count` runs of `floats`; the shortest in loops of a known length.
