@@ -85,6 +85,22 @@ TEST(Layout, InstanceNormalizationsFollow) {
             "Add*5 Div*2 InstanceNormalization LeakyRelu Mul*4 ReduceMean*4 Sqrt*2 Sub*2 Transpose*2 max.Conv*3");
 }
 
+// So does a layer normalisation of all channels and pixels, unless its elements have a scale of their own.
+TEST(Layout, LayerNormalizationsOfSignalsFollow) {
+  const auto build = [](bool hasScale) {
+    return [=](Builder& b) {
+      Value* x = b.op("Relu", {conv(b, b.input({b.symbol("n"), 3, 6, 7}), 3, 8, 3)});
+      Value* ones = b.op("ConstantOfShape", {b.ints({8, 6, 7})}, attrs({{"value", b.scalar(1)->constant}}));
+      Value* y = b.op("LayerNormalization", {x, hasScale ? b.random({8, 6, 7}) : ones},
+                      attrs({{"axis", int64_t{1}}, {"epsilon", 0.01f}}));
+      b.output(conv(b, b.op("Add", {b.op("Mul", {y, b.random({8, 1, 1})}), b.random({8, 1, 1})}), 8, 4, 1));
+    };
+  };
+  EXPECT_EQ(compileAndCompare(build(false), {{2, 3, 6, 7}}),
+            "Add*2 Div Mul*3 ReduceMean ReduceSumSquare Sqrt Sub Transpose*2 max.Conv*2");
+  EXPECT_EQ(compileAndCompare(build(true), {{2, 3, 6, 7}}), "Add LayerNormalization Mul Transpose*4 max.Conv*2");
+}
+
 // Two or three filters for each channel: products would have as many columns.
 TEST(Layout, FewFiltersForEachChannelAreDepthwise) {
   for (int64_t times : {2, 3, 5}) {

@@ -223,6 +223,21 @@ bool sinkReduce(Rewriter& rewriter, Node& node) {
   return replaceAbove(rewriter, node, moved->output(), found.perm);
 }
 
+// (x - its mean) * scale / deviation + bias, along some axes; no bias if it is NULL.
+Value* normalised(Rewriter& rewriter, const Node& node, Value* x, const std::vector<int64_t>& axes, Value* scale,
+                  float epsilon, Value* bias) {
+  const auto add = [&](std::string_view op, std::vector<Value*> inputs) {
+    return rewriter.add("", op, std::move(inputs), {}, {&node})->output();
+  };
+  const auto meanOf = [&](Value* value) { return add("ReduceMean", {value, rewriter.constant(axes)}); };
+  Value* difference = add("Sub", {x, meanOf(x)});
+  Value* variance = meanOf(add("Mul", {difference, difference}));
+  Value* added = rewriter.scalar(DType::Float32, static_cast<double>(epsilon));
+  Value* factor = add("Div", {scale, add("Sqrt", {add("Add", {variance, added})})});
+  Value* product = add("Mul", {difference, factor});
+  return bias ? add("Add", {product, bias}) : product;
+}
+
 // Instance normalisation of channels last: its own kernels want those of a channel together, and two Transposes.
 bool sinkInstanceNormalization(Rewriter& rewriter, Node& node) {
   const Below found = below(node.input(0));
@@ -231,15 +246,28 @@ bool sinkInstanceNormalization(Rewriter& rewriter, Node& node) {
   if (found.perm[0] != 0 || found.perm[1] != rank - 1) return false;
   std::vector<int64_t> axes;
   for (int64_t axis = 1; axis + 1 < rank; ++axis) axes.push_back(axis);
-  const auto add = [&](std::string_view op, std::vector<Value*> inputs) {
-    return rewriter.add("", op, std::move(inputs), {}, {&node})->output();
-  };
-  const auto meanOf = [&](Value* x) { return add("ReduceMean", {x, rewriter.constant(axes)}); };
-  Value* difference = add("Sub", {found.value, meanOf(found.value)});
-  Value* variance = meanOf(add("Mul", {difference, difference}));
-  Value* epsilon = rewriter.scalar(DType::Float32, static_cast<double>(readers::readEpsilon(node.attributes)));
-  Value* factor = add("Div", {node.input(1), add("Sqrt", {add("Add", {variance, epsilon})})});
-  Value* result = add("Add", {add("Mul", {difference, factor}), node.input(2)});
+  Value* result = normalised(rewriter, node, found.value, axes, node.input(1), readers::readEpsilon(node.attributes),
+                             node.input(2));
+  return replaceAbove(rewriter, node, result, found.perm);
+}
+
+// Layer normalisation of a whole signal or image, without scale and bias of its elements: its kernel takes rows, of
+// which that is a single one, and two Transposes.
+bool sinkLayerNormalization(Rewriter& rewriter, Node& node) {
+  const Below found = below(node.input(0));
+  const auto rank = static_cast<int64_t>(found.perm.size());
+  const auto isRead = [](const Value* output) { return output && (!output->uses.empty() || output->isOutput()); };
+  if (!found || node.output()->type.dtype != DType::Float32 || rewriter.options().accelerator) return false;
+  if (std::any_of(node.outputs.begin() + 1, node.outputs.end(), isRead) || node.input(2)) return false;
+  const readers::LayerNorm reader(node.attributes, static_cast<int>(rank));
+  const Ref<Tensor>& scale = node.input(1)->constant;
+  if (rank - reader.axis < 2 || !scale || scale->count() < 2) return false;
+  if (elementOf(*scale, 0) != 1 || !isUniform(rewriter, *scale)) return false;
+  std::vector<int64_t> axes;
+  for (int64_t axis = reader.axis; axis < rank; ++axis) axes.push_back(found.perm[static_cast<size_t>(axis)]);
+  std::sort(axes.begin(), axes.end());
+  Value* result =
+      normalised(rewriter, node, found.value, axes, rewriter.scalar(DType::Float32, 1), reader.epsilon, nullptr);
   return replaceAbove(rewriter, node, result, found.perm);
 }
 
@@ -486,6 +514,7 @@ constexpr Rule kSinkRules[] = {
     {"", "ReduceL2", sinkReduce},
     {"", "ReduceSumSquare", sinkReduce},
     {"", "InstanceNormalization", sinkInstanceNormalization},
+    {"", "LayerNormalization", sinkLayerNormalization},
     {"", "Squeeze", sinkSqueeze},
     {"", "Gather", sinkGather},
     {"", "Slice", sinkWithAxes},
