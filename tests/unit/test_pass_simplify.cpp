@@ -196,6 +196,17 @@ TEST(Simplify, PowersAndScales) {
   EXPECT_EQ(compileAndCompare(build, {{5}}), "Abs Mul*2 Sqrt");
 }
 
+// The second Relu of a block whose first one and whose other input leave nothing below zero.
+TEST(Simplify, ReluOfNoNegativesVanishes) {
+  const auto build = [](Builder& b) {
+    Value* x = b.op("Relu", {b.input({4})});
+    Value* block = b.op("Relu", {b.op("Add", {x, b.op("Relu", {b.op("Sub", {x, b.random({4})})})})});
+    b.output(b.op("Relu", {b.op("Mul", {block, b.op("Sigmoid", {block})})}));
+    b.output(b.op("Relu", {b.op("Add", {block, b.op("Tanh", {b.op("Sub", {block, b.random({4}, 9, 10)})})})}));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{4}}), "Add*2 Relu*3 Sub*2 Swish Tanh");
+}
+
 TEST(Simplify, BadPermutationOfUnknownRankIsLeftAlone) {
   Builder b;
   Value* x = b.graph->addInput("x", TensorType::unranked(DType::Float32));

@@ -159,6 +159,24 @@ bool reluFromMax(Rewriter& rewriter, Node& node) {
   return rewriter.replace(&node, rewriter.add("", "Relu", {operand.value}, {}, {&node})->output());
 }
 
+// Of float elements, none of which is below zero. `left`: how many more values may be looked at.
+bool isNonNegative(const Value* value, int& left) {
+  const Node* node = localProducer(value);
+  if (!node || --left < 0) return false;
+  constexpr std::string_view kResults[] = {"Relu", "Sigmoid", "Abs", "Sqrt", "Exp", "Softmax"};
+  if (std::any_of(std::begin(kResults), std::end(kResults), [&](std::string_view op) { return node->is(op); }))
+    return true;
+  const bool isPair = node->is("Add") || node->is("Mul");
+  return isPair && isNonNegative(node->input(0), left) && isNonNegative(node->input(1), left);
+}
+
+// Of what is not negative: the sum of a block, after its own Relu, and of what another one has left.
+bool dropRelu(Rewriter& rewriter, Node& node) {
+  int left = 64;
+  return isFloat(node.output()->type.dtype) && isNonNegative(node.input(0), left) &&
+         rewriter.replace(&node, node.input(0));
+}
+
 constexpr Rule kRules[] = {
     {"", "Add", dropNeutral},       {"", "Sub", dropNeutral},       {"", "Mul", dropNeutral},
     {"", "Div", dropNeutral},       {"", "Pow", dropNeutral},       {"", "Max", dropNeutral},
@@ -166,7 +184,7 @@ constexpr Rule kRules[] = {
     {"", "Cast", joinCasts},        {"", "Mul", joinFactors},       {"", "Div", joinFactors},
     {"", "Max", reluFromMax},       {"", "Mul", reassociate},       {"", "Mul", makeZeros},
     {"", "Add", dropNeutralTensor}, {"", "Sub", dropNeutralTensor}, {"", "Mul", dropNeutralTensor},
-    {"", "Div", dropNeutralTensor},
+    {"", "Div", dropNeutralTensor}, {"", "Relu", dropRelu},
 };
 
 }  // namespace
