@@ -400,6 +400,43 @@ TEST(Conv, DepthwiseKernelsOfManyTaps) {
   });
 }
 
+// Such kernels go down the columns of an image, also of each frame. They may have borders beside them.
+TEST(Conv, DepthwiseKernelsOfOneColumn) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(32);
+    int i = 0;
+    for (int64_t kernel : {2, 3, 4, 7, 21})
+      for (int64_t stride : {1, 2})
+        for (int64_t dilation : {1, 3})
+          for (int64_t width : {1, 9, 40}) {
+            if (testing::Test::HasFatalFailure()) return;
+            const int64_t height = dilation * kernel + 8, pad = dilation * (kernel - 1) / 2;
+            ConvCase c{2,
+                       2,
+                       35,
+                       35,
+                       35,
+                       {height, width},
+                       {kernel, 1},
+                       {stride, 1 + i % 3},
+                       {dilation, 2},
+                       {pad, 1, pad + 1, 2}};
+            compare(c, random, target, i++);
+            c = {3,
+                 2,
+                 20,
+                 20,
+                 20,
+                 {3, height, 7},
+                 {1, kernel, 1},
+                 {1 + i % 2, stride, 1},
+                 {1, dilation, 1},
+                 {0, pad, 0, 1, pad, 0}};
+            compare(c, random, target, i++);
+          }
+  });
+}
+
 // One row for several lanes, which compute columns of it; also of bfloat16, with a function in memory of each lane.
 TEST(Conv, DepthwiseSignalsAreCutIntoColumns) {
   forEachCpuTarget([&](CpuTarget target) {

@@ -186,6 +186,23 @@ TEST(Pitches, MixedConvolutionsCopyNothing) {
   EXPECT_EQ(parts.moved, 0u);
 }
 
+// Of one column, between channels of others.
+TEST(Pitches, ConvolutionsOfColumnsCopyNothing) {
+  const auto build = [](Builder& b) {
+    Node* parts = halves(b);
+    const auto ofColumns = [&](Value* x, int64_t size, int64_t stride) {
+      const int64_t channels = x->type.dims[1].value();
+      return b.op("Conv", {x, b.random({channels, 1, size, 1})},
+                  attrs({{"group", channels}, {"pads", list({1, 0, size - 2, 0})}, {"strides", list({stride, 1})}}));
+    };
+    Value* joined = b.op("Concat", {ofColumns(parts->output(0), 3, 2), ofColumns(parts->output(1), 7, 2)}, kChannels);
+    b.output(b.op("Relu", {joined}));
+  };
+  const Parts parts = partsOf(build, {2, 3, 9, 9});
+  EXPECT_EQ(parts.all, 4u);
+  EXPECT_EQ(parts.moved, 0u);
+}
+
 TEST(Pitches, TransposedConvolutionsOfChannelsCopyNothing) {
   const auto transposed = [](Builder& b, Value* x, int64_t side) {
     const int64_t channels = x->type.dims[1].value();

@@ -70,6 +70,7 @@ struct DepthwiseBand {
   uint16_t* narrow;  // the output as bfloat16 instead; NULL = floats
   bool isFar;        // the input is in no near cache, and the next rows are prefetched
   bool isStreamed;   // floats past the caches (ops/cpu/streamed.h)
+  bool isTurned;     // rows are the columns of an image
   float low, high;   // limits of the results; infinities = none
 
   // What row `h` of the output reads for kernel row `r`.
@@ -116,6 +117,7 @@ class DepthwiseRows {
   };
   void setOutSteps(const OutSteps& steps) { out_ = steps; }
   void keepOrder();  // rows of an image come from its top to its bottom
+  void setTurned();  // rows are the columns of an image, whose memory is read in its order
   // `input(image, d, h)` is a row of the input, [in[2]][inStep]; the others are those of the whole node.
   using Input = FunctionRef<const void*(int64_t image, int64_t d, int64_t h)>;
   struct Operands {
@@ -146,6 +148,7 @@ class DepthwiseRows {
   ConvShape shape_;
   Ref<DepthwiseWeights> weights_;
   bool readsNarrow_, writesNarrow_, isFar_, isLarge_;
+  bool isTurned_ = false;
   Activation activation_;
   decltype(GemmTable::narrowFunction) roundedFunction_;  // NULL = as exact as floats are
   DepthwiseFunction function_;

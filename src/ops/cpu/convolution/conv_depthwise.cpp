@@ -309,24 +309,29 @@ int64_t stepsOf(const DepthwiseBand& band, int64_t channels) {
   return band.kernelRows * band.kernelWidth * (channels / kLanes + 1);
 }
 
+// Calls runRows(first, last) for rows of the output: all together, or each before the next one.
+template <class RunRows>
+void inOrder(const DepthwiseBand& band, RunRows runRows) {
+  if (band.isTurned) return runRows(0, band.rows);
+  for (int64_t h = 0; h < band.rows; ++h) runRows(h, h + 1);
+}
+
 // Any kernel of many taps: sums have to be many, at the edges, too, since each waits for its last one.
 void runManyTaps(const DepthwiseBand& band) {
   constexpr int kFew = kTile / 4;
   const Inside inside(band);
   const int64_t steps = stepsOf(band, band.channels);
   WorkCounter work;
-  for (int64_t h = 0; h < band.rows; ++h)
-    for (int64_t pixel = 0, count; pixel < band.outWidth; pixel += count, work.pass((1 + count / 2) * steps)) {
+  const auto runRows = [&](int64_t first, int64_t last) {
+    for (int64_t pixel = 0, count; pixel < band.outWidth; pixel += count) {
       const bool isInside = pixel >= inside.begin && pixel + kTile <= inside.end;
       const bool isTile = isInside || band.outWidth - pixel > kTile / 2;
       count = isTile ? kTile : kFew;
-      if (isInside)
-        anyTile<kTile, false>(band, {h, pixel});
-      else if (isTile)
-        anyTile<kTile, true>(band, {h, pixel});
-      else
-        anyTile<kFew, true>(band, {h, pixel});
+      const auto run = isInside ? anyTile<kTile, false> : isTile ? anyTile<kTile, true> : anyTile<kFew, true>;
+      for (int64_t h = first; h < last; ++h, work.pass((1 + count / 2) * steps)) run(band, {h, pixel});
     }
+  };
+  inOrder(band, runRows);
 }
 
 // The end of the pixels, from one on, of which each has the same taps inside the row.
@@ -344,17 +349,16 @@ void runFewTaps(const DepthwiseBand& band) {
   constexpr int kPixels = 4;
   const int64_t steps = stepsOf(band, band.channels);
   WorkCounter work;
-  for (int64_t h = 0; h < band.rows; ++h)
+  inOrder(band, [&](int64_t first, int64_t last) {
     for (int64_t pixel = 0, end; pixel < band.outWidth; pixel = end) {
       end = endOfEqual(band, pixel);
-      for (int64_t at = pixel; at < end; work.pass(3 * steps))
-        if (end - pixel >= kPixels) {
-          anyTile<kPixels, false>(band, {h, std::min(at, end - kPixels)});
-          at += kPixels;
-        } else {
-          anyTile<1, false>(band, {h, at++});
-        }
+      const bool isTile = end - pixel >= kPixels;
+      const auto run = isTile ? anyTile<kPixels, false> : anyTile<1, false>;
+      for (int64_t at = pixel; at < end; at += isTile ? kPixels : 1)
+        for (int64_t h = first; h < last; ++h, work.pass(3 * steps))
+          run(band, {h, isTile ? std::min(at, end - kPixels) : at});
     }
+  });
 }
 
 void runAny(const DepthwiseBand& band) {
@@ -368,11 +372,11 @@ void runAny(const DepthwiseBand& band) {
 // Calls tile.run<rows>(band, at, isEdge, first, last) for all tiles of a band. They follow each other downwards, kRows
 // at once, some channels at a time: what the next one reads again is in the first cache. Single rows that read few
 // others are better off in the order of memory, and so are those of an image that comes from memory: in strips that
-// leave in the second cache what the next rows read again.
+// leave in the second cache what the next rows read again. Turned rows are so in strips of one tile.
 template <int kPixels, int kRows, class Tile>
 HWY_INLINE void forTiles(const DepthwiseBand& band, Tile tile) {
   const Inside inside(band);
-  const bool isStrip = kRows > 1 || band.kernelRows >= kTallRows;
+  const bool isStrip = kRows > 1 || band.kernelRows >= kTallRows || band.isTurned;
   const int64_t pixels = isStrip ? std::max(band.stripPixels / kPixels, int64_t{1}) * kPixels : band.outWidth;
   const int64_t channels = isStrip ? band.blockChannels : band.channels;
   WorkCounter work;
@@ -608,6 +612,13 @@ void DepthwiseRows::keepOrder() {
   isFar_ = false;
 }
 
+void DepthwiseRows::setTurned() {
+  isTurned_ = true;
+  isFar_ = false;
+  stripPixels_ = 1;
+  blockChannels_ = shape_.channels;
+}
+
 // A kernel over several frames reads most of what it read for the frame before: bands go along them. Rows that lie a
 // dilation apart follow each other: they read the same ones.
 DepthwiseRows::RowPlace DepthwiseRows::placeOf(int64_t index) const {
@@ -707,6 +718,7 @@ void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input 
                            !narrow && !activation_.function && isLarge_ && canStream(out, pixelBytes, nullptr) &&
                                (outStep == shape_.channels || shape_.channels % kWordLanes == 0) &&
                                (rows == 1 || outRowStep % kWordLanes == 0),
+                           isTurned_,
                            activation_.low,
                            activation_.high};
   const int64_t inBytes = inStep_ * (readsNarrow_ ? 2 : 4);
