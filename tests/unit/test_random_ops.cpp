@@ -207,11 +207,16 @@ class Trial {
   size_t outputCount() const { return outputs_.size(); }
   void omitOutput(size_t i) { outputs_[i] = {}; }
 
-  // `fill`: what lies in fresh memory.
-  std::vector<Ref<Tensor>> run(const Implementation& implementation, int lanes, int fill = 0x5a) {
+  // For the CPU target that is chosen now.
+  void prepareFor(std::string_view implementation) {
     node_->prepared = nullptr;
     const OpRow* kernels = cpuOperators().find(row_.domain, row_.op);
-    if (kernels->prepare && sample_.constants && implementation.name != "reference") prepare(*kernels);
+    if (kernels->prepare && sample_.constants && implementation != "reference") prepare(*kernels);
+  }
+
+  // `fill`: what lies in fresh memory.
+  std::vector<Ref<Tensor>> run(const Implementation& implementation, int lanes, int fill = 0x5a) {
+    prepareFor(implementation.name);
     const std::unique_ptr<OpKernel> kernel = implementation.create(request(lanes));
     std::vector<Ref<Tensor>> results;
     std::vector<const void*> sources;
@@ -298,6 +303,7 @@ TEST_P(RandomOps, AgreesWithReference) {
     ASSERT_TRUE(accepts(*reference));
     const std::vector<Ref<Tensor>> expected = trial.run(*reference, 1);
     const auto check = [&] {
+      trial.prepareFor("");
       for (const Implementation& candidate : all) {
         if (candidate.name == "reference" || !accepts(candidate)) continue;
         const int lanes = static_cast<int>(lanesSource.integer(1, 3));
