@@ -318,15 +318,33 @@ inline Ints spatialSizes(Source& source) {
   return sizes;
 }
 
+// Of a group: one filter for each channel, as many as channels, of which a vector holds some groups, or any number.
+struct RandomGroups {
+  int64_t groups, channels, filters;
+
+  explicit RandomGroups(Source& source) {
+    if (source.chance(30)) {
+      groups = source.integer(1, 40);
+      channels = 1;
+      filters = source.pick<int64_t>({1, 1, 1, 3});
+    } else if (source.chance(15)) {
+      channels = filters = source.pick<int64_t>({2, 3, 4, 8});
+      groups = source.integer(2, 70 / channels);
+    } else {
+      groups = source.chance(70) ? 1 : source.integer(2, 4);
+      channels = source.chance(20) ? source.integer(1, 4) : source.integer(1, 20);
+      filters = source.integer(1, 20);
+    }
+  }
+};
+
 inline Sample fusedConv(Source& source, const Row& row) {
   const DType dtype = source.pick(row.dtypes);
   const Ints sizes = spatialSizes(source);
   const RandomWindow window(source, sizes, true);
-  const bool depthwise = source.chance(30);
-  const int64_t group = depthwise ? source.integer(1, 40) : source.chance(70) ? 1 : source.integer(2, 4);
-  const int64_t channels = group * (depthwise ? 1 : source.chance(20) ? source.integer(1, 4) : source.integer(1, 20));
-  const int64_t outputs = group * (depthwise ? source.pick<int64_t>({1, 1, 1, 3}) : source.integer(1, 20)),
-                batch = source.integer(1, 2);
+  const RandomGroups of(source);
+  const int64_t group = of.groups, channels = group * of.channels, outputs = group * of.filters;
+  const int64_t batch = source.integer(1, 2);
   Shape weights{outputs, channels / group};
   Ints outputSizes;
   for (size_t i = 0; i < sizes.size(); ++i) {

@@ -103,7 +103,7 @@ inline Sample phasedTranspose(Source& source, const Row& row) {
   const DType dtype = source.pick(row.dtypes);
   const Ints sizes = spatialSizes(source);
   const size_t rank = sizes.size();
-  const int64_t inGroup = source.pick<int64_t>({1, 1, 2, 4, 8});
+  const int64_t inGroup = source.pick<int64_t>({1, 1, 2, 3, 4, 8});
   const int64_t groups = source.integer(2, source.chance(30) ? 70 / inGroup : 20), channels = groups * inGroup;
   Ints strides, pads(2 * rank), extra;
   Shape weights{channels, inGroup};

@@ -265,22 +265,23 @@ TEST(Conv, LongRowsMatchReference) {
 }
 
 // Groups of which a vector holds several, the last of them perhaps some again: widths below, at and above a tile's
-// pixels.
+// pixels. Taps of a row may lie apart.
 TEST(Conv, FewInGroupsMatchReference) {
   forEachCpuTarget([&](CpuTarget target) {
     RandomTensors random(27);
     int i = 0;
-    for (int64_t channels : {2, 4, 8})
+    for (int64_t channels : {2, 3, 4, 8})
       for (int rank : {1, 2, 3})
         for (int64_t width : {5, 14, 33}) {
           if (testing::Test::HasFatalFailure() || channels >= groupedTable().lanes) return;
-          const int64_t fewest = groupedTable().lanes / channels;
+          const int64_t fewest = std::max<int64_t>(groupedTable().lanes / channels, 2);
           const int64_t groups = random.integer(fewest, 3 * fewest), count = groups * channels;
           const size_t axes = static_cast<size_t>(rank);
           ConvCase c{rank, 2, count, count, groups, {}, {}, {}, std::vector<int64_t>(axes, 1), {}};
           c.in.assign(axes, 6);
           c.in.back() = width;
           for (int axis = 0; axis < rank; ++axis) c.kernel.push_back(random.integer(1, 5));
+          if (i % 3 == 1) c.dilations.back() = std::min(random.integer(2, 4), c.in.back() / c.kernel.back());
           for (int axis = 0; axis < rank; ++axis) c.strides.push_back(random.integer(1, 2));
           for (int pad = 0; pad < 2 * rank; ++pad) c.pads.push_back(random.chance(0.3) ? 0 : random.integer(0, 3));
           compare(c, random, target, i++, "grouped_f32");

@@ -117,7 +117,7 @@ TEST(ConvTranspose, TakesPhasesOfGroups) {
   Random random(34);
   for (const Phased& test :
        {Phased{2, 9, 11, 40, 20, 4, 2, 1}, Phased{1, 40, 29, 64, 16, 3, 2, 1}, Phased{1, 15, 17, 24, 12, 4, 2, 0},
-        Phased{3, 7, 5, 36, 9, 6, 3, 4}, Phased{1, 20, 24, 16, 4, 5, 1, 2}})
+        Phased{3, 7, 5, 36, 9, 6, 3, 4}, Phased{1, 20, 24, 16, 4, 5, 1, 2}, Phased{2, 9, 11, 48, 16, 4, 2, 1}})
     for (const char* activation : {"", "Relu", "Tanh"}) comparePhases(random, test, activation);
 }
 

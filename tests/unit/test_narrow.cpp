@@ -152,17 +152,19 @@ TEST(Narrow, GroupsOfFewChannels) {
   for (const int64_t channels : {2, 4, 8})
     for (const int64_t stride : {1, 2})
       for (const int64_t width : {5, 14, 33}) {
+        const int64_t dilation = width > 5 && stride == 1 ? 3 : 1;
         const int64_t pad = random.integer(0, 1), all = random.integer(32 / channels, 100 / channels) * channels;
         NodeUnderTest node(kMaxDomain, "Conv");
         node->products = DType::BFloat16;
         node->attributes.set("pads", std::vector<int64_t>(4, pad));
         node->attributes.set("strides", std::vector<int64_t>(2, stride));
+        node->attributes.set("dilations", std::vector<int64_t>{1, dilation});
         node->attributes.set("group", all / channels);
         node->attributes.set("activation", std::string(width == 5 ? "" : width == 14 ? "Clip" : "Gelu"));
         node->attributes.set("activation_alpha", -0.5f);
         node->attributes.set("activation_beta", 0.5f);
         const auto side = [&](int64_t size) { return (size + 2 * pad - 3) / stride + 1; };
-        const Shape out{2, side(6), side(width), all};
+        const Shape out{2, side(6), side(width - 2 * (dilation - 1)), all};
         const Tensors in = {widened(*narrowed(*random.floats({2, 6, width, all}))),
                             widened(*narrowed(*random.floats({all, channels, 3, 3}))), random.floats({all})};
         const std::string what = concat(channels, " channels, stride ", stride, ", width ", width);

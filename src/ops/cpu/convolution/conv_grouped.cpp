@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// max.Conv of float32 in groups of two, four or eight channels and as many filters: a vector of input channels is
-// multiplied by a vector of weights once for each channel of a group, which is spread to the lanes of its group. Groups
-// of one vector of filters spread a channel to all lanes. The same of words of bfloat16 (grouped_bf16-inl.h).
+// max.Conv of float32 in groups of two, three, four or eight channels and as many filters: a vector of input channels
+// is multiplied by a vector of weights once for each channel of a group, which is spread to the lanes of its group.
+// Groups of one vector of filters spread a channel to all lanes. The same of words of bfloat16 (grouped_bf16-inl.h).
 #include "ops/cpu/convolution/conv_grouped.h"
 
 #include <algorithm>
@@ -31,23 +31,54 @@ constexpr int kPixels = kLanes >= 16 ? 14 : 6;  // so that their sums are in reg
 
 #if HWY_TARGET != HWY_SCALAR
 
+// For each lane, the first channel of its group of three.
+struct FirstOfThree {
+  HWY_ALIGN int32_t lanes[kLanes];
+  constexpr FirstOfThree() : lanes() {
+    for (int32_t i = 0; i < static_cast<int32_t>(kLanes); ++i) lanes[i] = i / 3 * 3;
+    if (kLanes % 3 != 0) lanes[kLanes - 1] = 0;  // of no group, where one is left
+  }
+};
+constexpr FirstOfThree kFirstOfThree;
+
 // Channel `kChannel` of each group in all lanes of the group.
 template <int kGroup, int kChannel>
 HWY_INLINE V spread(V x) {
   if constexpr (kGroup == 2) return kChannel == 0 ? hn::DupEven(x) : hn::DupOdd(x);
+  if constexpr (kGroup == 3) {
+    const hn::RebindToSigned<D> d;
+    const auto from = hn::Add(hn::Load(d, kFirstOfThree.lanes), hn::Set(d, kChannel));
+    return hn::TableLookupLanes(x, hn::IndicesFromVec(D(), hn::Min(from, hn::Set(d, kLanes - 1))));
+  }
   return hn::Broadcast<kChannel>(x);
+}
+
+// The lanes of whole groups.
+template <int kGroup>
+constexpr int64_t kGroupLanes = kLanes / kGroup* kGroup;
+
+// `kCount` lanes; the others are not accessed.
+template <int64_t kCount, class DV>
+HWY_INLINE hn::Vec<DV> load(DV d, const float* from) {
+  return kCount == static_cast<int64_t>(hn::MaxLanes(d)) ? hn::LoadU(d, from) : loadFirst(d, from, kCount);
+}
+template <int64_t kCount, class DV>
+HWY_INLINE void store(DV d, hn::Vec<DV> v, float* to) {
+  kCount == static_cast<int64_t>(hn::MaxLanes(d)) ? hn::StoreU(v, d, to) : storeFirst(d, v, to, kCount);
 }
 
 // Adds a tap of kCount pixels: of groups that share a vector,
 template <int kGroup>
 struct FewChannels {
+  static constexpr int64_t kFilters = kGroupLanes<kGroup>;
+
   template <int kChannel = 0, int kCount>
   HWY_INLINE void operator()(const float* x, int64_t step, const float*& weights, V (&sum)[kCount]) const {
     const D d;
-    const V weight = hn::LoadU(d, weights);
-    weights += kLanes;
+    const V weight = load<kFilters>(d, weights);
+    weights += kFilters;
     MAX_UNROLL for (int p = 0; p < kCount; ++p) {
-      const V value = spread<kGroup, kChannel>(hn::LoadU(d, x + p * step));
+      const V value = spread<kGroup, kChannel>(load<kFilters>(d, x + p * step));
       sum[p] = hn::MulAdd(value, weight, sum[p]);
     }
     if constexpr (kChannel + 1 < kGroup) operator()<kChannel + 1>(x, step, weights, sum);
@@ -57,6 +88,7 @@ struct FewChannels {
 // or of one group, each of whose channels is spread to all lanes.
 template <class DV>
 struct OneGroup {
+  static constexpr int64_t kFilters = hn::MaxLanes(DV());
   int64_t channels;
 
   template <int kCount>
@@ -73,6 +105,8 @@ struct OneGroup {
 // others for the places of all pixels.
 template <class DV>
 struct OneSquareGroup {
+  static constexpr int64_t kFilters = hn::MaxLanes(DV());
+
   template <int kCount>
   HWY_INLINE void operator()(const float* x, int64_t step, const float*& weights, hn::Vec<DV> (&sum)[kCount]) const {
     const DV d;
@@ -90,16 +124,18 @@ HWY_INLINE void tile(const GroupedRow& row, AddTap addTap, int64_t pixel) {
   using Sum = hn::Vec<DV>;
   const DV d;
   Sum sum[kCount];
-  const Sum bias = row.bias ? hn::LoadU(d, row.bias) : hn::Zero(d);
+  constexpr int64_t kFilters = AddTap::kFilters;
+  const Sum bias = row.bias ? load<kFilters>(d, row.bias) : hn::Zero(d);
   MAX_UNROLL for (int p = 0; p < kCount; ++p) sum[p] = bias;
   const int64_t step = row.stride * row.step;
   for (int64_t r = 0; r < row.rows; ++r) {
     const float *x = row.x[r] + pixel * step, *weights = row.weights[r];
-    for (int64_t tap = 0; tap < row.rowTaps; ++tap, x += row.step) addTap(x, step, weights, sum);
+    for (int64_t tap = 0; tap < row.rowTaps; ++tap, x += row.tapStep) addTap(x, step, weights, sum);
   }
   const Sum low = hn::Set(d, row.low), high = hn::Set(d, row.high);
   float* out = row.out + pixel * row.filters;
-  MAX_UNROLL for (int p = 0; p < kCount; ++p) hn::StoreU(hn::Min(high, hn::Max(low, sum[p])), d, out + p * row.filters);
+  MAX_UNROLL for (int p = 0; p < kCount; ++p)
+      store<kFilters>(d, hn::Min(high, hn::Max(low, sum[p])), out + p * row.filters);
 }
 
 // The last tile overlaps the one before it; it is half as large where that is enough.
@@ -122,6 +158,8 @@ void run(const GroupedRow& row, int64_t groupChannels) {
   groupChannels == 2 ? runTiles<D>(row, FewChannels<2>()) : runTiles<D>(row, FewChannels<4>());
 }
 
+void runThree(const GroupedRow& row, int64_t) { runTiles<D>(row, FewChannels<3>()); }
+
 void runOneGroup(const GroupedRow& row, int64_t channels) { runTiles<D>(row, OneGroup<D>{channels}); }
 
 // Half a vector of filters: spreading channels to the lanes of two groups would take as long as their products.
@@ -133,6 +171,7 @@ void runHalf(const GroupedRow& row, int64_t) {
 #else
 
 void run(const GroupedRow&, int64_t) {}
+void runThree(const GroupedRow&, int64_t) {}
 void runOneGroup(const GroupedRow&, int64_t) {}
 void runHalf(const GroupedRow&, int64_t) {}
 
@@ -140,8 +179,9 @@ void runHalf(const GroupedRow&, int64_t) {}
 
 }  // namespace
 
-extern const GroupedTable kGrouped, kOneGroup, kHalfGroup;
+extern const GroupedTable kGrouped, kThreeChannels, kOneGroup, kHalfGroup;
 constexpr GroupedTable kGrouped = {kLanes, false, false, run};
+constexpr GroupedTable kThreeChannels = {kLanes / 3 * 3, false, false, runThree};
 constexpr GroupedTable kOneGroup = {kLanes, false, true, runOneGroup};
 constexpr GroupedTable kHalfGroup = {kLanes / 2, false, true, runHalf};
 
@@ -281,6 +321,7 @@ void runGroupedSegment(const GroupedTable& table, const GroupedLayout& layout, c
                  count,
                  shape.kernel[2],
                  shape.channels / elements,
+                 shape.dilation[2] * shape.channels / elements,
                  shape.stride[2],
                  segment.rows.pixels,
                  segment.pixelStep,
@@ -306,10 +347,12 @@ void runGroupedSegment(const GroupedTable& table, const GroupedLayout& layout, c
 const GroupedTable& groupedTable() { return MAX_CHOOSE_TARGET(kGrouped); }
 
 const GroupedTable* groupedTableFor(const Node& node, const Shape& weights) {
-  if (node.input(3) || !hasBorderedRows(node, weights)) return nullptr;
   const GroupedTable& floats = groupedTable();
   const int64_t groups = readers::readGroups(node.attributes), channels = weights[1], filters = weights[0] / groups;
+  const bool areThree = groups > 1 && filters == 3 && channels == 3;
   const bool areFew = filters == channels && (channels == 2 || channels == 4 || channels == 8);
+  // Where a tap is one vector of filters, a product is as fast with dilations.
+  if (node.input(3) || !hasBorderedRows(node, weights, areFew || areThree ? groups : 0)) return nullptr;
 #if HWY_TARGETS & HWY_AVX3
   const GroupedTable &few = N_AVX3::kGroupedWords, &one = N_AVX3::kOneGroupOfWords;
   if (mayBeNarrow(node) && bfloat16VectorTable()) {
@@ -319,6 +362,8 @@ const GroupedTable* groupedTableFor(const Node& node, const Shape& weights) {
     if (isOne && isWorthIt && channels % 2 == 0 && !gemmTableFor(node).vectors) return &one;
   }
 #endif
+  const GroupedTable& three = MAX_CHOOSE_TARGET(kThreeChannels);
+  if (areThree && floats.lanes > 1 && weights[0] >= three.lanes) return &three;
   const bool fits = areFew && channels < floats.lanes && weights[0] >= floats.lanes;
   if (fits) return 2 * channels == floats.lanes && channels == 8 ? &MAX_CHOOSE_TARGET(kHalfGroup) : &floats;
   const bool isOne = groups > 1 && filters == floats.lanes && filters >= kOneGroupFilters;

@@ -18,6 +18,7 @@ struct GroupedRow {
   int64_t rows;                 // kernel rows inside the image
   int64_t rowTaps;              // kernel width
   int64_t step;                 // floats or words from one pixel of the input to the next
+  int64_t tapStep;              // from what one tap reads to the next
   int64_t stride;
   int64_t pixels;
   int64_t filters;    // of a pixel of the output

@@ -29,7 +29,7 @@ BorderedRows::BorderedRows(const ConvShape& shape, Elements elements, int64_t ov
   if (copies_) fewestSegments_ = std::max<int64_t>(ceilDiv(shape.out[2], most), 1);
   const int64_t pixels = ceilDiv(shape.out[2], fewestSegments_);
   const int64_t rows = shape.kernel[0] * shape.kernel[1], width = checkedMultiply(pixels, shape.stride[2]);
-  copyFloats_ = checkedMultiply(checkedAdd(width, shape.kernel[2]), shape_.channels);
+  copyFloats_ = checkedMultiply(checkedAdd(width, reach()), shape_.channels);
   const int64_t roundedFloats = rounds_ && overread > 0 ? copyFloats_ : 0;
   if (overread > 0) {
     planeFloats_ = checkedAdd(pixels, ceilDiv(shape.kernel[2], shape.stride[2]) + overread);
@@ -105,7 +105,7 @@ void BorderedRows::addSlice(const float* x, int64_t slice, int64_t top, int64_t 
     const float* from = x + number * shape_.in[2] * inputFloats_;
     float* copy = copies.memory + (tap * shape_.kernel[1] + place) * copyFloats_;
     if (copies_ && number >= next) {
-      const int64_t count = (segment.pixels - 1) * shape_.stride[2] + shape_.kernel[2];
+      const int64_t count = (segment.pixels - 1) * shape_.stride[2] + reach();
       planeFloats_ > 0 ? copyPlanes(from, first, count, copies.memory + roundedAt_, copy)
                        : copyRow(from, first, count, copy);
       next = number + 1;
@@ -170,11 +170,16 @@ void BorderedRowsOp::applyFunction(float* pixels, int64_t count) const {
   for (int64_t i = 0; i < count; ++i) applyActivation(activation_, pixels + i * outStep_, shape_.filters);
 }
 
-bool hasBorderedRows(const Node& node, const Shape& weights) {
+bool hasBorderedRows(const Node& node, const Shape& weights, int64_t dilatedGroups) {
   if (weights.product(2, weights.rank() - 1) > BorderedRows::kMost) return false;
-  const readers::Windows windows = readers::readWindows(node.attributes, weights.dims().subspan(2));
-  return std::all_of(windows.axes.begin(), windows.axes.end(),
-                     [](const readers::Window& window) { return window.dilation == 1; });
+  const std::vector<readers::Window> axes = readers::readWindows(node.attributes, weights.dims().subspan(2)).axes;
+  const readers::Window& last = axes.back();
+  // Else segments would copy more beside their pixels than these.
+  const int64_t mostReach = kCopyBytes / 8 / std::max<int64_t>(checkedMultiply(weights[1], dilatedGroups), 1);
+  return std::all_of(axes.begin(), axes.end(), [&](const readers::Window& window) {
+    if (window.dilation == 1) return true;
+    return &window == &last && dilatedGroups > 0 && (window.size - 1) <= mostReach / window.dilation;
+  });
 }
 
 bool hasShortRows(const Node& node) {

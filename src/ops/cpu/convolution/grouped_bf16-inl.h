@@ -79,7 +79,7 @@ MAX_BF16 HWY_INLINE void wordTile(const GroupedRow& row, int64_t pixel) {
   const int64_t step = row.stride * row.step;
   for (int64_t r = 0; r < row.rows; ++r) {
     const float *x = row.x[r] + pixel * step, *weights = row.weights[r];
-    for (int64_t tap = 0; tap < row.rowTaps; ++tap, x += row.step, weights += kWords * kWordFilters) {
+    for (int64_t tap = 0; tap < row.rowTaps; ++tap, x += row.tapStep, weights += kWords * kWordFilters) {
       __m512bh factors[kWords][2];
       MAX_UNROLL for (int j = 0; j < kWords; ++j) MAX_UNROLL for (int v = 0; v < 2; ++v) factors[j][v] =
           reinterpret_cast<__m512bh>(_mm512_loadu_ps(weights + j * kWordFilters + v * kLanes));
@@ -140,7 +140,7 @@ MAX_BF16 HWY_INLINE void oneTile(const GroupedRow& row, int64_t taps, int64_t wo
   __asm__("" : "+r"(thrice));
   for (int64_t r = 0; r < row.rows; ++r) {
     const float *x = row.x[r] + pixel * step, *weights = row.weights[r];
-    for (int64_t tap = 0; tap < taps; ++tap, x += row.step) {
+    for (int64_t tap = 0; tap < taps; ++tap, x += row.tapStep) {
       const float* four[kFours];
       MAX_UNROLL for (int i = 0; i < kFours; ++i) four[i] = x + 4 * i * step;
       for (const float* end = weights + words * kLanes; weights < end; weights += kLanes) {
@@ -168,7 +168,7 @@ MAX_BF16 void runOneTiles(const GroupedRow& row, int64_t taps, int64_t words) {
 
 void runOne(const GroupedRow& row, int64_t groupChannels) {
   // A group of all channels has the words of a kernel row in a row.
-  const bool areJoined = row.step == groupChannels / 2;
+  const bool areJoined = row.tapStep == groupChannels / 2;
   const int64_t taps = areJoined ? 1 : row.rowTaps, words = groupChannels / 2 * (areJoined ? row.rowTaps : 1);
   if (row.pixels >= kOnePixels) return runOneTiles<kOnePixels>(row, taps, words);
   if (row.pixels >= kOnePixels / 2) return runOneTiles<kOnePixels / 2>(row, taps, words);
