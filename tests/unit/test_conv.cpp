@@ -265,7 +265,7 @@ TEST(Conv, LongRowsMatchReference) {
 }
 
 // Groups of which a vector holds several, the last of them perhaps some again: widths below, at and above a tile's
-// pixels. Taps of a row may lie apart.
+// pixels. Taps may lie apart.
 TEST(Conv, FewInGroupsMatchReference) {
   forEachCpuTarget([&](CpuTarget target) {
     RandomTensors random(27);
@@ -281,7 +281,10 @@ TEST(Conv, FewInGroupsMatchReference) {
           c.in.assign(axes, 6);
           c.in.back() = width;
           for (int axis = 0; axis < rank; ++axis) c.kernel.push_back(random.integer(1, 5));
-          if (i % 3 == 1) c.dilations.back() = std::min(random.integer(2, 4), c.in.back() / c.kernel.back());
+          for (int axis = std::max(rank - 2, 0); axis < rank && i % 2 == 1; ++axis) {
+            const size_t at = static_cast<size_t>(axis);
+            c.dilations[at] = std::min(random.integer(1, 4), (c.in[at] - 1) / std::max<int64_t>(c.kernel[at] - 1, 1));
+          }
           for (int axis = 0; axis < rank; ++axis) c.strides.push_back(random.integer(1, 2));
           for (int pad = 0; pad < 2 * rank; ++pad) c.pads.push_back(random.chance(0.3) ? 0 : random.integer(0, 3));
           compare(c, random, target, i++, "grouped_f32");

@@ -158,13 +158,13 @@ TEST(Narrow, GroupsOfFewChannels) {
         node->products = DType::BFloat16;
         node->attributes.set("pads", std::vector<int64_t>(4, pad));
         node->attributes.set("strides", std::vector<int64_t>(2, stride));
-        node->attributes.set("dilations", std::vector<int64_t>{1, dilation});
+        node->attributes.set("dilations", std::vector<int64_t>{dilation / 2 + 1, dilation});
         node->attributes.set("group", all / channels);
         node->attributes.set("activation", std::string(width == 5 ? "" : width == 14 ? "Clip" : "Gelu"));
         node->attributes.set("activation_alpha", -0.5f);
         node->attributes.set("activation_beta", 0.5f);
         const auto side = [&](int64_t size) { return (size + 2 * pad - 3) / stride + 1; };
-        const Shape out{2, side(6), side(width - 2 * (dilation - 1)), all};
+        const Shape out{2, side(6 - dilation / 2 * 2), side(width - 2 * (dilation - 1)), all};
         const Tensors in = {widened(*narrowed(*random.floats({2, 6, width, all}))),
                             widened(*narrowed(*random.floats({all, channels, 3, 3}))), random.floats({all})};
         const std::string what = concat(channels, " channels, stride ", stride, ", width ", width);

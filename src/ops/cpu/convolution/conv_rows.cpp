@@ -28,8 +28,8 @@ BorderedRows::BorderedRows(const ConvShape& shape, Elements elements, int64_t ov
   const int64_t most = std::max(kFewestPixels, kCopyBytes / std::max<int64_t>(pixelBytes, 1));
   if (copies_) fewestSegments_ = std::max<int64_t>(ceilDiv(shape.out[2], most), 1);
   const int64_t pixels = ceilDiv(shape.out[2], fewestSegments_);
-  const int64_t rows = shape.kernel[0] * shape.kernel[1], width = checkedMultiply(pixels, shape.stride[2]);
-  copyFloats_ = checkedMultiply(checkedAdd(width, reach()), shape_.channels);
+  const int64_t rows = checkedMultiply(shape.kernel[0], reach(1)), width = checkedMultiply(pixels, shape.stride[2]);
+  copyFloats_ = checkedMultiply(checkedAdd(width, reach(2)), shape_.channels);
   const int64_t roundedFloats = rounds_ && overread > 0 ? copyFloats_ : 0;
   if (overread > 0) {
     planeFloats_ = checkedAdd(pixels, ceilDiv(shape.kernel[2], shape.stride[2]) + overread);
@@ -97,21 +97,24 @@ std::vector<int64_t> BorderedRows::planeOffsets() const {
 // The rows of one tap of the first axis. `first`: the pixel of the input where the segment begins.
 void BorderedRows::addSlice(const float* x, int64_t slice, int64_t top, int64_t tap, int64_t first, Copies& copies,
                             Segment& segment) const {
-  const int64_t last = std::min(top + shape_.kernel[1], shape_.in[1]);
+  const int64_t last = std::min(top + reach(1), shape_.in[1]), held = reach(1), dilation = shape_.dilation[1];
   int64_t& next = copies.next[static_cast<size_t>(tap)];
   int64_t h = std::max<int64_t>(top, 0);
-  for (int64_t place = h % shape_.kernel[1]; h < last; ++h, place = place + 1 < shape_.kernel[1] ? place + 1 : 0) {
+  // Those between taps are copied with them, as the next segments read them.
+  for (int64_t place = h % held, beyond = (h - top) % dilation; h < last;
+       ++h, place = place + 1 < held ? place + 1 : 0, beyond = beyond + 1 < dilation ? beyond + 1 : 0) {
     const int64_t number = slice * shape_.in[1] + h;
     const float* from = x + number * shape_.in[2] * inputFloats_;
-    float* copy = copies.memory + (tap * shape_.kernel[1] + place) * copyFloats_;
+    float* copy = copies.memory + (tap * held + place) * copyFloats_;
     if (copies_ && number >= next) {
-      const int64_t count = (segment.pixels - 1) * shape_.stride[2] + reach();
+      const int64_t count = (segment.pixels - 1) * shape_.stride[2] + reach(2);
       planeFloats_ > 0 ? copyPlanes(from, first, count, copies.memory + roundedAt_, copy)
                        : copyRow(from, first, count, copy);
       next = number + 1;
     }
+    if (beyond > 0) continue;
     segment.x[segment.count] = copies_ ? copy : from + first * inputFloats_;
-    segment.numbers[segment.count++] = tap * shape_.kernel[1] + h - top;
+    segment.numbers[segment.count++] = tap * shape_.kernel[1] + (h - top) / dilation;
   }
 }
 
@@ -173,13 +176,16 @@ void BorderedRowsOp::applyFunction(float* pixels, int64_t count) const {
 bool hasBorderedRows(const Node& node, const Shape& weights, int64_t dilatedGroups) {
   if (weights.product(2, weights.rank() - 1) > BorderedRows::kMost) return false;
   const std::vector<readers::Window> axes = readers::readWindows(node.attributes, weights.dims().subspan(2)).axes;
-  const readers::Window& last = axes.back();
-  // Else segments would copy more beside their pixels than these.
-  const int64_t mostReach = kCopyBytes / 8 / std::max<int64_t>(checkedMultiply(weights[1], dilatedGroups), 1);
-  return std::all_of(axes.begin(), axes.end(), [&](const readers::Window& window) {
-    if (window.dilation == 1) return true;
-    return &window == &last && dilatedGroups > 0 && (window.size - 1) <= mostReach / window.dilation;
-  });
+  // Else segments would copy more beside their pixels than these, or more rows than a near cache holds.
+  const int64_t mostFloats = kCopyBytes / 8, floats = std::max<int64_t>(checkedMultiply(weights[1], dilatedGroups), 1);
+  constexpr int64_t kMostRows = 16;
+  for (size_t i = 0; i < axes.size(); ++i) {
+    if (axes[i].dilation == 1) continue;
+    const size_t behind = axes.size() - 1 - i;
+    const int64_t most = behind == 0 ? mostFloats / floats : kMostRows;
+    if (dilatedGroups == 0 || behind > 1 || axes[i].size - 1 > most / axes[i].dilation) return false;
+  }
+  return true;
 }
 
 bool hasShortRows(const Node& node) {

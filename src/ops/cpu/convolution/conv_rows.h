@@ -15,7 +15,7 @@
 
 namespace max {
 
-// Of float32, or of words of two bfloat16, with up to kMost kernel rows, and without dilations but in a row.
+// Of float32, or of words of two bfloat16, with up to kMost kernel rows, and without a dilation of the first axis.
 class BorderedRows {
  public:
   static constexpr int64_t kMost = 128;
@@ -72,7 +72,8 @@ class BorderedRows {
     std::array<int64_t, kMost> next;  // for each tap of the first axis: the first row, over all images, not copied
   };
 
-  int64_t reach() const { return (shape_.kernel[2] - 1) * shape_.dilation[2] + 1; }  // of the taps of a row
+  // Of the taps along an axis.
+  int64_t reach(size_t axis) const { return (shape_.kernel[axis] - 1) * shape_.dilation[axis] + 1; }
   int64_t segmentsFor(int64_t rows, int lanes) const;
   Strip stripAt(int64_t index, int64_t segments) const;
   Segment find(const float* x, const Strip& strip, int64_t h, Copies& copies) const;
@@ -115,8 +116,8 @@ class BorderedRowsOp : public OpKernel {
   int lanes_;
 };
 
-// Whether they serve a convolution of the compiler's with such weights. `dilatedGroups`: where taps of a row may lie
-// apart, the number of its groups.
+// Whether they serve a convolution of the compiler's with such weights. `dilatedGroups`: where taps may lie apart, the
+// number of its groups.
 bool hasBorderedRows(const Node& node, const Shape& weights, int64_t dilatedGroups = 0);
 // Whether rows of the output have fewer pixels than a tile; a product has tiles of several rows.
 bool hasShortRows(const Node& node);
