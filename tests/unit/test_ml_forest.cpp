@@ -162,6 +162,101 @@ TEST(MlForest, LongChainsAreEvaluated) {
   EXPECT_FALSE(runs("TreeEnsembleRegressor", attributes));
 }
 
+// Trees of which some branches are much longer than others, and a walk through them one step at a time.
+class LeaningForest {
+ public:
+  LeaningForest(uint32_t seed, int64_t trees, int64_t splits) : random_(seed) {
+    for (int64_t tree = 0; tree < trees; ++tree) grow(tree, static_cast<int64_t>(random_() % (splits + 1)));
+  }
+
+  Attributes attributes() const {
+    Attributes attributes;
+    attributes.set("nodes_treeids", treeIds_);
+    attributes.set("nodes_nodeids", ids_);
+    attributes.set("nodes_featureids", features_);
+    attributes.set("nodes_values", values_);
+    attributes.set("nodes_modes", modes_);
+    attributes.set("nodes_truenodeids", whenTrue_);
+    attributes.set("nodes_falsenodeids", whenFalse_);
+    attributes.set("target_treeids", treeIds_);
+    attributes.set("target_nodeids", ids_);
+    attributes.set("target_ids", Integers(ids_.size(), 0));
+    attributes.set("target_weights", weights_);
+    attributes.set("n_targets", int64_t{1});
+    return attributes;
+  }
+
+  float scoreOf(const float* row) const {
+    double sum = 0;
+    for (const size_t root : roots_) {
+      size_t at = root;
+      while (modes_[at] != "LEAF") {
+        const float x = row[features_[at]];
+        const bool isTrue = modes_[at] == "BRANCH_EQ" ? x == values_[at] : x <= values_[at];
+        at = root + static_cast<size_t>(isTrue ? whenTrue_[at] : whenFalse_[at]);
+      }
+      sum += weights_[at];
+    }
+    return static_cast<float>(sum);
+  }
+
+ private:
+  void addLeaf(int64_t tree, int64_t id) {
+    treeIds_.push_back(tree);
+    ids_.push_back(id);
+    features_.push_back(static_cast<int64_t>(random_() % 3));
+    values_.push_back(static_cast<float>(random_() % 64) / 8);
+    modes_.emplace_back("LEAF");
+    whenTrue_.push_back(0);
+    whenFalse_.push_back(0);
+    weights_.push_back(static_cast<float>(random_() % 1000) / 7);
+  }
+
+  // Mostly the newest leaf is split.
+  void grow(int64_t tree, int64_t splits) {
+    const size_t root = ids_.size();
+    roots_.push_back(root);
+    addLeaf(tree, 0);
+    for (int64_t split = 0; split < splits; ++split) {
+      size_t at = random_() % 4 ? ids_.size() - 1 : root + random_() % (ids_.size() - root);
+      if (modes_[at] != "LEAF") at = ids_.size() - 1;
+      const auto next = static_cast<int64_t>(ids_.size() - root);
+      modes_[at] = random_() % 8 ? "BRANCH_LEQ" : "BRANCH_EQ";
+      whenTrue_[at] = next;
+      whenFalse_[at] = next + 1;
+      addLeaf(tree, next);
+      addLeaf(tree, next + 1);
+    }
+  }
+
+  std::mt19937 random_;
+  std::vector<size_t> roots_;
+  Integers treeIds_, ids_, features_, whenTrue_, whenFalse_;
+  std::vector<float> values_, weights_;
+  std::vector<std::string> modes_;
+};
+
+TEST(MlForest, WalksOfAllLengthsEnd) {
+  for (const int64_t trees : {1, 3, 40})
+    for (const int64_t splits : {0, 1, 7, 90})
+      for (const int64_t count : {1, 5, 16, 33, 300}) {
+        const LeaningForest forest(static_cast<uint32_t>(trees * 1000 + splits), trees, splits);
+        Graph graph;
+        Value* x = graph.addInput("x", TensorType::of(DType::Float32, {count, 3}));
+        const Node* node =
+            graph.addNode("ai.onnx.ml", "TreeEnsembleRegressor", {x}, forest.attributes(), 1, "leaning trees");
+        const Ref<Tensor> rows = Tensor::allocate(DType::Float32, Shape{count, 3}, true);
+        auto* numbers = static_cast<float*>(rows->mutableData());
+        std::mt19937 random(7);
+        for (int64_t i = 0; i < rows->count(); ++i) numbers[i] = static_cast<float>(random() % 72) / 8;
+        const Tensor* input = rows.get();
+        const std::vector<Ref<Tensor>> results = evaluate(*node, {&input, 1});
+        for (int64_t row = 0; row < count; ++row)
+          ASSERT_EQ(results[0]->as<float>()[row], forest.scoreOf(numbers + row * 3))
+              << trees << " trees of " << splits << " splits, row " << row << " of " << count;
+      }
+}
+
 }  // namespace
 
 }  // namespace max::test

@@ -6,6 +6,7 @@
 #include <limits>
 #include <string_view>
 
+#include "base/align.h"
 #include "base/number_access.h"
 #include "ops/cpu/ml/scores.h"
 
@@ -18,6 +19,8 @@ constexpr std::string_view kModes[] = {"BRANCH_LEQ", "BRANCH_LT",  "BRANCH_GTE",
 constexpr std::string_view kAggregates[] = {"AVERAGE", "SUM", "MIN", "MAX"};
 // More targets than this need votes for each of them.
 constexpr int64_t kFreeTargets = 65536;
+constexpr size_t kDepths = 33;
+constexpr int64_t kStepsOfLook = 3;  // steps that take the time of a look for walks that have ended
 
 template <class... Parts>
 [[noreturn]] void fail(const Node& node, const Parts&... parts) {
@@ -125,6 +128,8 @@ class Walk {
     }
   }
   const std::vector<size_t>& order() const { return order_; }
+  // How many leaves are so many steps from the root, or at least as many as the last.
+  std::span<const int64_t, kDepths> leavesByDepth() const { return leavesByDepth_; }
   // Leaves are behind the others.
   int32_t placeOf(int64_t child) const {
     return child < 0 ? static_cast<int32_t>(order_.size()) + static_cast<int32_t>(~child)
@@ -139,7 +144,7 @@ class Walk {
   };
 
   void enter(int64_t child) {
-    if (child < 0) return;
+    if (child < 0) return static_cast<void>(++leavesByDepth_[std::min(stack_.size(), kDepths - 1)]);
     const auto index = static_cast<size_t>(child);
     if (isOpen_[index]) fail(node_, "tree node number ", index, " is on a cycle");
     if (places_[index] != kUnseen) return;
@@ -155,7 +160,22 @@ class Walk {
   std::vector<bool> isOpen_;
   std::vector<size_t> order_;
   std::vector<Frame> stack_;
+  int64_t leavesByDepth_[kDepths] = {};
 };
+
+// Walks to all leaves take the least time so: the fewer steps, the more looks, and the more, the more walks that wait.
+int stepsAtOnceOf(std::span<const int64_t, kDepths> leavesByDepth) {
+  int best = 1;
+  int64_t least = std::numeric_limits<int64_t>::max();
+  for (int64_t steps = 1; steps < static_cast<int64_t>(kDepths); ++steps) {
+    int64_t cost = 0;
+    for (size_t depth = 0; depth < kDepths; ++depth)
+      cost += leavesByDepth[depth] * ceilDiv(static_cast<int64_t>(depth), steps) * (steps + kStepsOfLook);
+    if (cost < least) best = static_cast<int>(steps);
+    least = std::min(least, cost);
+  }
+  return best;
+}
 
 }  // namespace
 
@@ -458,6 +478,7 @@ void Forest::flatten(const Node& node, const std::vector<Branch>& branches, cons
   for (int64_t root : roots) walk.from(root);
   for (int64_t root : roots) roots_.push_back(walk.placeOf(root));
   firstLeaf_ = static_cast<int32_t>(walk.order().size());
+  stepsAtOnce_ = stepsAtOnceOf(walk.leavesByDepth());
   for (size_t index : walk.order()) {
     const Branch& branch = branches[index];
     if (branch.feature < 0 || branch.feature > kFeatureMask)

@@ -73,6 +73,8 @@ class Forest : public Prepared {
       return doubleNodes_.data();
   }
   int32_t firstLeaf() const { return firstLeaf_; }  // of the nodes
+  // After so many steps of all walks, those that have ended are taken out.
+  int stepsAtOnce() const { return stepsAtOnce_; }
   const std::vector<Leaf>& leaves() const { return leaves_; }
   const std::vector<Vote>& votes() const { return votes_; }
   const std::vector<double>& baseValues() const { return baseValues_; }
@@ -90,6 +92,7 @@ class Forest : public Prepared {
        hasPositiveVotes_ = true;
   Aggregate aggregate_ = Aggregate::Sum;
   int32_t firstLeaf_ = 0;
+  int stepsAtOnce_ = 1;
   std::vector<int32_t> roots_;
   std::vector<TreeNode<float>> floatNodes_;
   std::vector<TreeNode<double>> doubleNodes_;

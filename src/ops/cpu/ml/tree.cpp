@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // TreeEnsemble, TreeEnsembleClassifier and TreeEnsembleRegressor of ai.onnx.ml.
 //
-// A walk from node to node waits for memory at each step, so eight or sixteen walks run interleaved: of as many rows
-// through one tree or, for few rows, of one row through as many trees. Steps have no data-dependent branches.
+// A walk from node to node waits for memory at each step, so many walks run interleaved: of a block of rows through one
+// tree or, for fewer rows, through several trees. Steps have no data-dependent branches. Walks that have ended leave
+// the list of those under way after every few steps, as some branches of a tree may be much longer than others.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -22,49 +23,74 @@ using ml::Aggregate;
 using ml::Forest;
 using ml::TreeNode;
 
-constexpr int64_t kGroup = 8, kWide = 16;  // walks
-constexpr int64_t kBlock = 128;            // rows processed per tree while it is in cache
+constexpr int64_t kGroup = 16, kFew = 4;  // walks side by side, of many and of few
+constexpr int64_t kBlock = 128;           // walks of one list: rows processed per tree while it is in cache
 
 // What walks meet beside "x <= value" and numbers: other comparisons, and NaNs that nodes tell from numbers.
 struct Steps {
   bool testEqual, tellNan;
 };
 
-// Walks from at[i] with features x[i] until all reach leaves.
-template <class T, Steps kSteps, int kCount>
-void descend(const Forest& forest, const T* const* x, int32_t* at, WorkCounter& work) {
+template <class T, Steps kSteps>
+inline int32_t stepFrom(const TreeNode<T>* nodes, int32_t at, const T* x) {
+  const TreeNode<T>& node = nodes[at];
+  const T value = x[node.feature & ml::kFeatureMask];
+  bool second = value <= node.value;
+  if constexpr (kSteps.testEqual) second &= (value == node.value) | ((node.feature & ml::kTestsEqual) == 0);
+  if constexpr (kSteps.tellNan) second |= (value != value) & ((node.feature & ml::kNanTakesSecond) != 0);
+  return node.next[second];
+}
+
+// Walks under way, close together; entries behind them fill up the last group.
+template <class T>
+struct WalkList {
+  int32_t at[kBlock + kGroup];
+  const T* x[kBlock + kGroup];
+  uint8_t walk[kBlock + kGroup];
+};
+
+// Some steps of walks `first` and following; ends[i] is where walk i is then. Those that reach no leaf stay in the
+// list, as its entries `kept` and following. Returns the number of all kept.
+template <class T, Steps kSteps, int64_t kCount>
+int64_t advance(const Forest& forest, WalkList<T>& walks, int64_t first, int64_t kept, int32_t* ends) {
   const TreeNode<T>* nodes = forest.nodes<T>();
-  const int32_t firstLeaf = forest.firstLeaf();
-  int32_t first = at[0];
-  for (int i = 1; i < kCount; ++i) first = std::min(first, at[i]);
-  while (first < firstLeaf) {
-    first = std::numeric_limits<int32_t>::max();
-    work.pass(kCount);
-    for (int i = 0; i < kCount; ++i) {
-      const TreeNode<T>& node = nodes[at[i]];
-      const T value = x[i][node.feature & ml::kFeatureMask];
-      bool second = value <= node.value;
-      if constexpr (kSteps.testEqual) second &= (value == node.value) | ((node.feature & ml::kTestsEqual) == 0);
-      if constexpr (kSteps.tellNan) second |= (value != value) & ((node.feature & ml::kNanTakesSecond) != 0);
-      at[i] = node.next[second];
-      first = std::min(first, at[i]);
-    }
+  const int steps = forest.stepsAtOnce();
+  int32_t at[kCount];
+  for (int64_t i = 0; i < kCount; ++i) at[i] = walks.at[first + i];
+  for (int step = 0; step < steps; ++step)
+    for (int64_t i = 0; i < kCount; ++i) at[i] = stepFrom<T, kSteps>(nodes, at[i], walks.x[first + i]);
+  for (int64_t i = 0; i < kCount; ++i) {
+    const uint8_t walk = walks.walk[first + i];
+    ends[walk] = walks.at[kept] = at[i];
+    walks.x[kept] = walks.x[first + i];
+    walks.walk[kept] = walk;
+    kept += at[i] < forest.firstLeaf();
+  }
+  return kept;
+}
+
+// From walks.at[i] with features walks.x[i] until all reach leaves, which become ends[i].
+template <class T, Steps kSteps>
+void descend(const Forest& forest, WalkList<T>& walks, int64_t count, int32_t* ends, WorkCounter& work) {
+  if (forest.firstLeaf() == 0) return static_cast<void>(std::copy_n(walks.at, count, ends));
+  for (int64_t i = 0; i < count; ++i) walks.walk[i] = static_cast<uint8_t>(i);
+  for (int64_t left = count; left > 0;) {
+    work.pass(left * forest.stepsAtOnce());
+    std::fill_n(walks.at + left, kGroup, forest.firstLeaf());
+    std::fill_n(walks.x + left, kGroup, walks.x[0]);
+    std::fill_n(walks.walk + left, kGroup, static_cast<uint8_t>(kBlock));
+    int64_t kept = 0, first = 0;
+    // Longer steps keep too much in registers for sixteen walks.
+    constexpr int64_t kMany = kSteps.testEqual || kSteps.tellNan ? kGroup / 2 : kGroup;
+    for (; left - first > kMany / 2; first += kMany) kept = advance<T, kSteps, kMany>(forest, walks, first, kept, ends);
+    for (; first < left; first += kFew) kept = advance<T, kSteps, kFew>(forest, walks, first, kept, ends);
+    left = kept;
   }
 }
 
-// Longer steps keep too much in registers for sixteen walks.
-template <class T, Steps kSteps>
-void descendByGroups(const Forest& forest, const T* const* x, int32_t* at, WorkCounter& work) {
-  for (int64_t i = 0; i < kWide; i += kGroup) descend<T, kSteps, kGroup>(forest, x + i, at + i, work);
-}
-
 template <class T>
-using DescendFunction = void (*)(const Forest& forest, const T* const* x, int32_t* at, WorkCounter& work);
-
-template <class T>
-struct Walk {
-  DescendFunction<T> wide, group, one;
-};
+using DescendFunction = void (*)(const Forest& forest, WalkList<T>& walks, int64_t count, int32_t* ends,
+                                 WorkCounter& work);
 
 template <class T>
 bool hasNan(const T* x, int64_t count) {
@@ -107,16 +133,17 @@ class Votes {
       score = other;
   }
 
-  void finish(double* scores) const {
+  // Of some rows.
+  void finish(double* scores, int64_t rows) const {
     const std::vector<double>& base = forest_.baseValues();
-    const auto targets = static_cast<size_t>(forest_.targets());
-    for (size_t i = 0; i < targets; ++i) {
-      if (!isSum_ && std::isnan(scores[i])) scores[i] = 0;
-      if (forest_.aggregate() == Aggregate::Average) scores[i] /= static_cast<double>(forest_.roots().size());
-      if (!base.empty()) scores[i] += base[i];
-      // So that scores that are equal in float32 are a tie.
-      if (!forest_.isDouble()) scores[i] = static_cast<float>(scores[i]);
-    }
+    const int64_t targets = forest_.targets(), count = rows * targets;
+    const auto trees = static_cast<double>(forest_.roots().size());
+    for (int64_t i = 0; i < count && !isSum_; ++i)
+      if (std::isnan(scores[i])) scores[i] = 0;
+    for (int64_t i = 0; i < count && forest_.aggregate() == Aggregate::Average; ++i) scores[i] /= trees;
+    for (int64_t i = 0; i < count && !base.empty(); ++i) scores[i] += base[static_cast<size_t>(i % targets)];
+    // So that scores that are equal in float32 are a tie.
+    for (int64_t i = 0; i < count && !forest_.isDouble(); ++i) scores[i] = static_cast<float>(scores[i]);
   }
 
  private:
@@ -151,20 +178,29 @@ class Outcome {
     if (hasLabels_) labels_.keep();
   }
 
-  void write(const OpContext& context, int64_t row, double* scores) const {
+  // Rows [begin, begin + count).
+  void write(const OpContext& context, int64_t begin, int64_t count, double* scores) const {
+    const int64_t targets = forest_.targets();
+    if (!isClassifier_ && transform_ == ml::PostTransform::None)
+      return store(dtype_, context.outputs[0], begin * targets, {scores, static_cast<size_t>(count * targets)});
+    WorkCounter work;
+    for (int64_t i = 0; i < count; ++i, work.pass(8 * targets)) writeRow(context, begin + i, scores + i * targets);
+  }
+
+ private:
+  void writeRow(const OpContext& context, int64_t row, double* scores) const {
     const std::span<double> all(scores, static_cast<size_t>(forest_.targets()));
     if (!isClassifier_) {
       ml::transformScores(transform_, all);
-      return store(dtype_, context.outputs[0], row, all);
+      return store(dtype_, context.outputs[0], row * forest_.targets(), all);
     }
     if (forest_.isBinary()) return writePair(context, row, scores[0]);
     if (hasLabels_) labels_.write(context.outputs[0], row, static_cast<int64_t>(ml::largestOf(all)));
     if (!hasScores_) return;
     ml::transformScores(transform_, all);
-    store(DType::Float32, context.outputs[1], row, all);
+    store(DType::Float32, context.outputs[1], row * forest_.targets(), all);
   }
 
- private:
   // If no weight is negative, they are probabilities, otherwise margins.
   void writePair(const OpContext& context, int64_t row, double score) const {
     const bool isPlain = transform_ == ml::PostTransform::None || transform_ == ml::PostTransform::Probit;
@@ -173,19 +209,21 @@ class Outcome {
     if (!hasScores_) return;
     double pair[2];
     ml::transformPair(transform_, isProbability, score, pair);
-    store(DType::Float32, context.outputs[1], row, pair);
+    store(DType::Float32, context.outputs[1], 2 * row, pair);
   }
 
-  static void store(DType dtype, void* output, int64_t row, std::span<const double> scores) {
-    size_t at = static_cast<size_t>(row) * scores.size();
-    for (double score : scores) {
-      if (dtype == DType::Float64)
-        static_cast<double*>(output)[at++] = score;
-      else if (dtype == DType::Float16)
-        static_cast<uint16_t*>(output)[at++] = halfFromFloat(static_cast<float>(score));
-      else
-        static_cast<float*>(output)[at++] = static_cast<float>(score);
-    }
+  template <class T, class Convert>
+  static void fill(void* output, size_t at, std::span<const double> scores, Convert convert) {
+    std::transform(scores.begin(), scores.end(), static_cast<T*>(output) + at, convert);
+  }
+
+  // As elements `at` and following.
+  static void store(DType dtype, void* output, int64_t at, std::span<const double> scores) {
+    const auto first = static_cast<size_t>(at);
+    const auto narrow = [](double score) { return static_cast<float>(score); };
+    if (dtype == DType::Float64) return fill<double>(output, first, scores, [](double score) { return score; });
+    if (dtype == DType::Float32) return fill<float>(output, first, scores, narrow);
+    fill<uint16_t>(output, first, scores, [&](double score) { return halfFromFloat(narrow(score)); });
   }
 
   const Forest& forest_;
@@ -206,12 +244,12 @@ class TreeOp final : public OpKernel {
         targets_(forest_->targets()),
         trees_(static_cast<int64_t>(forest_->roots().size())),
         lanes_(std::max(request.lanes, 1)),
-        anyWalk_(forest_->testsEqual() ? walkWith<Steps{true, true}>() : walkWith<Steps{false, true}>()),
-        numberWalk_(forest_->testsEqual() ? walkWith<Steps{true, false}>() : walkWith<Steps{false, false}>()) {
+        anyWalk_(forest_->testsEqual() ? descend<T, Steps{true, true}> : descend<T, Steps{false, true}>),
+        numberWalk_(forest_->testsEqual() ? descend<T, Steps{true, false}> : descend<T, Steps{false, false}>) {
     require(forest_->features() <= rows_.columns, MAX_STATUS_INVALID_ARGUMENT, request.node.description(),
             ": a tree uses feature ", forest_->features() - 1, ", the input of shape ", request.inputs[0].shape,
             " has ", rows_.columns);
-    block_ = std::clamp<int64_t>(kLaneScores / targets_ / kWide * kWide, kWide, kBlock);
+    block_ = std::clamp<int64_t>(kLaneScores / targets_ / kGroup * kGroup, kGroup, kBlock);
     isConverted_ = rows_.dtype != (sizeof(T) == sizeof(float) ? DType::Float32 : DType::Float64);
     splitsTrees_ = rows_.count <= kFewRows && trees_ >= 2 * kTreesOfTask;
   }
@@ -250,30 +288,20 @@ class TreeOp final : public OpKernel {
     const int64_t count = end - begin;
     const T* x[kBlock];
     load(context, begin, count, reinterpret_cast<T*>(scores + block_ * targets_), x);
-    const Walk<T>& walk = walkOf(x, count);
     votes_.begin(scores, count * targets_);
-    const int64_t wide = count / kWide * kWide, grouped = count / kGroup * kGroup;
-    WorkCounter work;
-    for (int64_t tree = 0; tree < trees_ && grouped > 0; ++tree) {
-      for (int64_t row = 0; row < wide; row += kWide)
-        walkRows<kWide>(walk.wide, tree, x + row, scores + row * targets_, work);
-      if (wide < grouped) walkRows<kGroup>(walk.group, tree, x + wide, scores + wide * targets_, work);
-    }
-    for (int64_t row = grouped; row < count; ++row) walkTrees(walk, 0, trees_, x[row], scores + row * targets_);
-    for (int64_t row = 0; row < count; ++row) {
-      work.pass(8 * targets_);
-      votes_.finish(scores + row * targets_);
-      outcome_.write(context, begin + row, scores + row * targets_);
-    }
+    walkTrees(walkOf(x, count), 0, trees_, x, count, scores);
+    votes_.finish(scores, count);
+    outcome_.write(context, begin, count, scores);
   }
 
   void load(const OpContext& context, int64_t begin, int64_t count, T* buffer, const T** x) const {
-    for (int64_t i = 0; i < count; ++i, passWork(isConverted_ ? rows_.columns : 4))
+    WorkCounter work;
+    for (int64_t i = 0; i < count; ++i, work.pass(isConverted_ ? rows_.columns : 4))
       x[i] = rows_.at<T>(context.inputs[0], begin + i, isConverted_ ? buffer + i * rows_.columns : nullptr);
   }
 
   // NaNs go another way only where a node says so, and rows that have none are a matter of the features alone.
-  const Walk<T>& walkOf(const T* const* x, int64_t count) const {
+  DescendFunction<T> walkOf(const T* const* x, int64_t count) const {
     if (!forest_->tellsNan()) return numberWalk_;
     WorkCounter work;
     for (int64_t i = 0; i < count; ++i, work.pass(forest_->features()))
@@ -281,32 +309,21 @@ class TreeOp final : public OpKernel {
     return numberWalk_;
   }
 
-  template <Steps kSteps>
-  static Walk<T> walkWith() {
-    constexpr bool isPlain = !kSteps.testEqual && !kSteps.tellNan;
-    constexpr auto wide = isPlain ? descend<T, kSteps, kWide> : descendByGroups<T, kSteps>;
-    return {wide, descend<T, kSteps, kGroup>, descend<T, kSteps, 1>};
-  }
-
-  template <int64_t kCount>
-  void walkRows(DescendFunction<T> descend, int64_t tree, const T* const* x, double* scores, WorkCounter& work) const {
-    int32_t at[kCount];
-    std::fill_n(at, kCount, forest_->roots()[static_cast<size_t>(tree)]);
-    descend(*forest_, x, at, work);
-    votes_.add(at, kCount, scores, targets_, work);
-  }
-
-  void walkTrees(const Walk<T>& walk, int64_t begin, int64_t end, const T* x, double* scores) const {
-    const T* same[kWide];
-    std::fill_n(same, kWide, x);
+  // Some rows through trees [begin, end), as many trees at once as a list of walks holds.
+  void walkTrees(DescendFunction<T> descend, int64_t begin, int64_t end, const T* const* x, int64_t count,
+                 double* scores) const {
+    const int64_t most = std::min(kBlock / count, end - begin);
+    WalkList<T> walks;
+    int32_t ends[kBlock + 1];
     WorkCounter work;
-    for (int64_t tree = begin; tree < end;) {
-      const int64_t left = end - tree, count = left >= kWide ? kWide : left >= kGroup ? kGroup : 1;
-      int32_t at[kWide];
-      std::copy_n(forest_->roots().data() + tree, count, at);
-      (count == kWide ? walk.wide : count == kGroup ? walk.group : walk.one)(*forest_, same, at, work);
-      votes_.add(at, count, scores, 0, work);
-      tree += count;
+    for (int64_t tree = begin; tree < end; tree += most) {
+      const int64_t trees = std::min(most, end - tree);
+      for (int64_t i = 0; i < trees; ++i) {
+        std::fill_n(walks.at + i * count, count, forest_->roots()[static_cast<size_t>(tree + i)]);
+        std::copy_n(x, count, walks.x + i * count);
+      }
+      descend(*forest_, walks, trees * count, ends, work);
+      for (int64_t i = 0; i < trees; ++i) votes_.add(ends + i * count, count, scores, targets_, work);
     }
   }
 
@@ -317,26 +334,22 @@ class TreeOp final : public OpKernel {
     const T* x[kBlock];
     std::byte* last = context.scratch + static_cast<size_t>(treeTasks()) * bytes;
     load(context, 0, count, reinterpret_cast<T*>(reinterpret_cast<double*>(last) + count * targets_), x);
-    const Walk<T>& walk = walkOf(x, count);
+    const DescendFunction<T> walk = walkOf(x, count);
     const auto scoresOf = [&](int64_t task) {
       return reinterpret_cast<double*>(context.scratch + static_cast<size_t>(task) * bytes);
     };
     context.parallelFor(treeTasks(), 1, [&](int64_t begin, int64_t end, int) {
       for (int64_t task = begin; task < end; ++task) {
         votes_.begin(scoresOf(task), count * targets_);
-        for (int64_t row = 0; row < count; ++row)
-          walkTrees(walk, task * kTreesOfTask, std::min((task + 1) * kTreesOfTask, trees_), x[row],
-                    scoresOf(task) + row * targets_);
+        walkTrees(walk, task * kTreesOfTask, std::min((task + 1) * kTreesOfTask, trees_), x, count, scoresOf(task));
       }
     });
     double* total = scoresOf(0);
     WorkCounter work;
     for (int64_t task = 1; task < treeTasks(); ++task)
       for (int64_t i = 0; i < count * targets_; ++i, work.pass(2)) votes_.merge(total[i], scoresOf(task)[i]);
-    for (int64_t row = 0; row < count; ++row) {
-      votes_.finish(total + row * targets_);
-      outcome_.write(context, row, total + row * targets_);
-    }
+    votes_.finish(total, count);
+    outcome_.write(context, 0, count, total);
   }
 
   Ref<const Forest> forest_;
@@ -345,7 +358,7 @@ class TreeOp final : public OpKernel {
   Outcome outcome_;
   int64_t targets_, trees_;
   int lanes_;
-  const Walk<T> anyWalk_, numberWalk_;
+  const DescendFunction<T> anyWalk_, numberWalk_;
   int64_t block_;
   bool isConverted_, splitsTrees_;
 };
