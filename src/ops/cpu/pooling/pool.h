@@ -36,6 +36,26 @@ struct PoolRows {
   float* out;
 };
 
+// Whole planes of few rows, and windows without dilation across. Neighbours in a row are joined first, then rows.
+struct PoolPlanes {
+  const float* x;
+  int64_t planes, height, width;
+  const PoolSpan* rows;          // for each row of the output,
+  int64_t outHeight, rowsApart;  // of which each sees rows so far apart
+  int64_t before;                // elements of the first window in the padding
+  const float* shares;           // of each column of the output
+  int64_t outWidth;
+  float* out;
+};
+using PoolPlanesFunction = void (*)(const PoolPlanes& planes);
+struct PoolPlanesTable {
+  PoolPlanesFunction (*of)(bool isMean, int64_t taps, int64_t stride, int64_t outWidth);
+};
+inline constexpr int64_t kMostPlaneRows = 64;
+
+// With so many taps across, and that stride; NULL if the CPU target has no such function.
+PoolPlanesFunction poolPlanesOf(bool isMean, int64_t taps, int64_t stride, int64_t outWidth);
+
 struct PoolTable {
   // y[output, c] = the greatest x[output, tap, c].
   void (*greatest)(const float* x, const PoolWindow& window, int64_t channels, float* y);

@@ -19,6 +19,7 @@ namespace {
 constexpr int64_t kElementsPerPart = 16384;  // reads worth a thread
 constexpr int64_t kMostLanes = 16;
 constexpr int64_t kRowsAtOnce = 8;
+constexpr int64_t kFloatsAtOnce = 4096;  // of whole planes, read again for each vector across
 
 class PoolRowsOp final : public OpKernel {
  public:
@@ -40,11 +41,13 @@ class PoolRowsOp final : public OpKernel {
     for (int64_t i = 0; i < axes_[1].output; ++i, work.pass(8))
       rows_.push_back({axes_[1].start(i) + axes_[1].firstTap(i, 0) * axes_[1].dilation, axes_[1].seen(i), share(1, i)});
     for (int64_t i = 0; isMean_ && i < across.output; ++i, work.pass(8)) shares_.push_back(share(2, i));
+    choosePlanes();
   }
 
   size_t scratchBytes() const override { return static_cast<size_t>(checkedMultiply<int64_t>(laneBytes_, lanes_)); }
 
   void run(const OpContext& context) const override {
+    if (wholePlanes_) return runPlanes(context);
     const int64_t taps = axes_[0].kernel * axes_[1].kernel * axes_[2].kernel;
     const int64_t parts = ceilDiv(axes_[1].output, kRowsAtOnce), slices = planes_ * axes_[0].output;
     const int64_t grain = grainOf(kElementsPerPart, {kRowsAtOnce, axes_[2].output, taps});
@@ -57,6 +60,31 @@ class PoolRowsOp final : public OpKernel {
   }
 
  private:
+  // Planes of few rows are pooled as a whole.
+  void choosePlanes() {
+    const PoolAxis &slices = axes_[0], &down = axes_[1], &across = axes_[2];
+    const bool isFlat = slices.kernel == 1 && slices.stride == 1 && slices.input == slices.output;
+    if (isFlat && down.input <= kMostPlaneRows && across.dilation == 1)
+      wholePlanes_ = poolPlanesOf(isMean_, across.kernel, across.stride, across.output);
+  }
+
+  void runPlanes(const OpContext& context) const {
+    const PoolAxis &down = axes_[1], &across = axes_[2];
+    const int64_t in = down.input * across.input, out = down.output * across.output;
+    const int64_t steps = (in + out) / 2 + 8;
+    context.parallelFor(planes_ * axes_[0].output, grainOf(kElementsPerPart, {steps}),
+                        [&](int64_t begin, int64_t end, int) {
+                          const int64_t part = std::max<int64_t>(1, kFloatsAtOnce / std::max<int64_t>(in, 1));
+                          for (int64_t first = begin; first < end; first += part) {
+                            const int64_t last = std::min(first + part, end);
+                            wholePlanes_({context.in<float>(0) + first * in, last - first, down.input, across.input,
+                                          rows_.data(), down.output, down.dilation, across.padBegin, shares_.data(),
+                                          across.output, context.out<float>() + first * out});
+                            passWork((last - first) * steps);
+                          }
+                        });
+  }
+
   // Of a sum along one axis.
   float share(size_t axis, int64_t position) const {
     const int64_t taps = includesPads_ ? axes_[axis].seenWithPads(position) : axes_[axis].seen(position);
@@ -98,6 +126,7 @@ class PoolRowsOp final : public OpKernel {
   int64_t joinedFloats_, laneBytes_;
   WorkVector<PoolSpan> rows_;
   WorkVector<float> shares_;
+  PoolPlanesFunction wholePlanes_ = nullptr;
 };
 
 }  // namespace
