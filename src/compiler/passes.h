@@ -30,6 +30,7 @@ void fuseEpilogues(Rewriter& rewriter);
 void scaleConvolutions(Rewriter& rewriter);
 void widenRecurrentWeights(Rewriter& rewriter);
 void joinDepthwise(Rewriter& rewriter);
+void joinRotations(Rewriter& rewriter);
 void keepPlanes(Rewriter& rewriter);
 void fuseElementwise(Rewriter& rewriter);
 void countSelections(Rewriter& rewriter);

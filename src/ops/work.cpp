@@ -99,6 +99,7 @@ Work quantisedProduct(const View& view) {
 Work attention(const View& view) {
   return (view.in(0) + view.out()) * view.dim(1, readers::Attention(view.node.attributes).keys.positions);
 }
+Work rotary(const View& view) { return view.out() * 2; }
 Work linearAttention(const View& view) { return (view.in(0) + view.in(1) + view.in(2)) * view.largest(2); }
 Work recurrence(const View& view) { return view.dim(0, 0) * view.dim(0, 1) * (view.in(1) + view.in(2)); }
 Work matrices(const View& view) { return view.in(0) * view.dim(0, -1); }
@@ -168,6 +169,7 @@ constexpr Row kRows[] = {
     {kMaxDomain, "MatMulInteger", matrixProduct},
     {kMaxDomain, "MatMulNBits", quantisedProduct},
     {kMaxDomain, "Attention", attention},
+    {kMaxDomain, "Rotary", rotary},
     {"", "LinearAttention", linearAttention},
     {"", "RNN", recurrence},
     {"", "GRU", recurrence},

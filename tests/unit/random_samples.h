@@ -603,6 +603,22 @@ inline Sample addLayerNormalization(Source& source, const Row& row) {
   return sample;
 }
 
+// Angles of all elements or of the first half, the same for some rows.
+inline Sample rotary(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  Shape shape = source.full(1, 4);
+  shape[shape.rank() - 1] = 2 * source.integer(1, 70);
+  Sample sample{{source.tensor(dtype, shape)}};
+  for (int i = 0; i < 2; ++i) {
+    Shape angles = shape;
+    for (int axis = 0; axis + 1 < shape.rank(); ++axis)
+      if (source.chance(40)) angles[axis] = 1;
+    if (source.chance(50)) angles[shape.rank() - 1] /= 2;
+    sample.inputs.push_back(source.tensor(dtype, angles));
+  }
+  return sample;
+}
+
 // gates: 4 = LSTM, 3 = GRU, 1 = RNN
 template <int64_t kGates>
 inline Sample recurrent(Source& source, const Row& row) {

@@ -485,6 +485,46 @@ TEST(AttentionPass, PyTorchForm) {
   EXPECT_EQ(compileAndCompare(build, {{2, 6, 5, 4}, {2, 2, 7, 4}, {2, 2, 7, 4}}), "max.Attention");
 }
 
+// As RotaryEmbedding is defined: halves of a Split share their angles.
+TEST(RotaryPass, HalvesOfASplit) {
+  for (const bool isTurnedBack : {false, true}) {
+    const auto build = [&](Builder& b) {
+      Value* x = b.input({b.symbol("batch"), 3, 5, 8});
+      const auto& halves = b.node("Split", {x, b.ints({4, 4})}, attrs({{"axis", int64_t{3}}}), 2)->outputs;
+      Value *cos = b.random({3, 1, 4}), *sin = b.random({3, 1, 4});
+      const auto product = [&](Value* angle, size_t half) { return b.op("Mul", {angle, halves[half]}); };
+      Value* first = b.op("Sub", {product(cos, 0), product(sin, 1)});
+      Value* second = isTurnedBack ? b.op("Add", {product(cos, 0), product(sin, 1)})
+                                   : b.op("Add", {product(cos, 1), product(sin, 0)});
+      b.output(b.op("Concat", {first, second}, attrs({{"axis", int64_t{-1}}})));
+    };
+    const std::string ops = compileAndCompare(build, {{2, 3, 5, 8}});
+    EXPECT_EQ(ops == "max.Rotary", !isTurnedBack) << ops;
+  }
+}
+
+// As exporters write it: the second half changes its sign and its place. What is not that stays as it is.
+TEST(RotaryPass, TurnedHalves) {
+  struct Case {
+    int64_t begin, angles;
+    bool isRotary;
+  };
+  for (const Case& test : {Case{4, 8, true}, Case{5, 8, false}, Case{4, 1, false}}) {
+    const auto build = [&](Builder& b) {
+      Value* x = b.input({b.symbol("batch"), 5, 8});
+      Value *cos = b.input({5, test.angles}), *sin = b.input({5, test.angles});
+      const auto part = [&](int64_t begin, int64_t end) {
+        return b.op("Slice", {x, b.ints({begin}), b.ints({end}), b.ints({-1})});
+      };
+      Value* second = b.op("Neg", {part(test.begin, INT64_MAX)});
+      Value* turned = b.op("Concat", {second, part(0, test.begin)}, attrs({{"axis", int64_t{2}}}));
+      b.output(b.op("Add", {b.op("Mul", {x, cos}), b.op("Mul", {turned, sin})}));
+    };
+    const std::string ops = compileAndCompare(build, {{2, 5, 8}, {5, test.angles}, {5, test.angles}});
+    EXPECT_EQ(ops == "max.Rotary", test.isRotary) << ops;
+  }
+}
+
 TEST(Epilogue, SumBeforeLayerNorm) {
   const auto build = [](Builder& b) {
     Value* x = b.input({b.symbol("n"), 8});

@@ -108,6 +108,24 @@ void inferAttention(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
+// x of an even last dimension, and the angles of all its elements, or of the first half, which the second shares.
+void inferRotary(InferContext& context) {
+  if (context.ranked(0)) {
+    const Dim size = context.dims(0).empty() ? Dim(1) : context.dims(0).back();
+    if (size.isKnown() && size.value() % 2) context.fail("rows of ", size, " elements have no two halves");
+    for (size_t i = 1; i < 3; ++i) {
+      if (!context.ranked(i) || !size.isKnown()) continue;
+      SymbolicShape rows = context.dims(0);
+      const bool isHalf = !context.dims(i).empty() && context.dims(i).back().is(size.value() / 2);
+      if (isHalf) rows.back() = Dim(size.value() / 2);
+      rules::requireBroadcastsTo(context, i, rows);
+      if (context.dims(i).empty() || !context.dims(i).back().is(rows.back().value()))
+        context.fail("input ", i, " of shape ", context.dims(i), " has no angle for each element or each pair");
+    }
+  }
+  context.setOutputLike(0, 0);
+}
+
 const OpSchema kSchemas[] = {
     {"", "LinearAttention", 3, 6, 1, 2, "T,T,T,S,T,T->T,*; T=float16|bfloat16|float32; S=float16|bfloat16|float32",
      inferLinearAttention, 0, 0,
@@ -117,6 +135,7 @@ const OpSchema kSchemas[] = {
     {kMaxDomain, "Attention", 3, 5, 1, 1, "T,T,T,M,T->T; T=float; M=float|bool", inferAttention, 0, 0,
      "layout_k=s{BHSD,BSHD,BHDS} layout_out=s{BHSD,BSHD,BHDS} layout_q=s{BHSD,BSHD,BHDS} layout_v=s{BHSD,BSHD,BHDS} "
      "scale=f zero_masked=i"},
+    {kMaxDomain, "Rotary", 3, 3, 1, 1, "T,T,T->T; T=float32", inferRotary, 0, 0, ""},
 };
 
 }  // namespace

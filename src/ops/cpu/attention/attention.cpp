@@ -11,6 +11,7 @@
 #include "base/align.h"
 #include "base/interrupt_point.h"
 #include "graph/readers/attention.h"
+#include "ops/cpu/attention/rotary.h"
 #include "ops/cpu/even_grain.h"
 #include "ops/cpu/matrix/gemm.h"
 #include "ops/cpu/matrix/tiles.h"
@@ -495,7 +496,10 @@ std::unique_ptr<OpKernel> createWords(const OpRequest& request) {
 
 constexpr Implementation kAttention[] = {{"attention_bf16", acceptsWords, createWords},
                                          {"attention_f32", acceptsAttention, createAttention}};
-const OpRow kRows[] = {{kMaxDomain, "Attention", kAttention, nullptr, nullptr, narrowOperands}};
+constexpr Implementation kRotary[] = {{"rotary", nullptr, createRotary}};
+
+const OpRow kRows[] = {{kMaxDomain, "Attention", kAttention, nullptr, nullptr, narrowOperands},
+                       {kMaxDomain, "Rotary", kRotary}};
 
 }  // namespace
 

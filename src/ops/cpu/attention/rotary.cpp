@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "ops/cpu/attention/rotary.h"
+
+#include <algorithm>
+
+#include "base/interrupt_point.h"
+#include "ops/cpu/elementwise/layout.h"
+#include "ops/cpu/grain.h"
+
+namespace max {
+
+namespace {
+
+constexpr int64_t kElementsPerPart = 16384;
+
+class RotaryOp final : public OpKernel {
+ public:
+  explicit RotaryOp(const OpRequest& request) : table_(rotaryTable()), size_(request.inputs[0].shape.back()) {
+    const Shape rows = rowsOf(request.inputs[0].shape);
+    const Shape angles[] = {rowsOf(request.inputs[1].shape), rowsOf(request.inputs[2].shape)};
+    rows_ = collapseBroadcast(rows, angles);
+    count_ = rows.count();
+    for (size_t i = 0; i < 2; ++i) width_[i] = request.inputs[i + 1].shape.back();
+  }
+
+  // Both elements of a pair are read before one of them is written.
+  int inPlaceInput() const override { return 0; }
+
+  void run(const OpContext& context) const override {
+    if (size_ == 0) return;
+    const int64_t last = rows_.dims.back();
+    context.parallelFor(count_, grainOf(kElementsPerPart, {size_}), [&](int64_t begin, int64_t end, int) {
+      for (int64_t row = begin; row < end;) {
+        const int64_t some = std::min({last - row % last, end - row, std::max<int64_t>(1, kElementsPerPart / size_)});
+        runRows(context, row, some);
+        passWork(some * size_ / 4);
+        row += some;
+      }
+    });
+  }
+
+ private:
+  static Shape rowsOf(const Shape& shape) { return Shape(shape.dims().first(static_cast<size_t>(shape.rank()) - 1)); }
+
+  // Rows that differ in their last index only.
+  void runRows(const OpContext& context, int64_t first, int64_t count) const {
+    RotaryRows rows{};
+    rows.x = context.in<float>(0) + first * size_;
+    rows.y = context.out<float>() + first * size_;
+    rows.count = count;
+    rows.size = size_;
+    rows.cos = context.in<float>(1) + offset(0, first) * width_[0];
+    rows.sin = context.in<float>(2) + offset(1, first) * width_[1];
+    rows.cosStep = rows_.strides[0].back() * width_[0];
+    rows.sinStep = rows_.strides[1].back() * width_[1];
+    rows.cosSecond = width_[0] == size_ ? size_ / 2 : 0;
+    rows.sinSecond = width_[1] == size_ ? size_ / 2 : 0;
+    table_.rotate(rows);
+  }
+
+  int64_t offset(size_t angles, int64_t row) const {
+    int64_t offset = 0;
+    for (int axis = rows_.dims.rank() - 1; axis >= 0; row /= rows_.dims[axis--])
+      offset += row % rows_.dims[axis] * rows_.strides[angles][axis];
+    return offset;
+  }
+
+  const RotaryTable& table_;
+  int64_t size_, count_;
+  int64_t width_[2];  // of rows of angles
+  BroadcastDims rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<OpKernel> createRotary(const OpRequest& request) { return std::make_unique<RotaryOp>(request); }
+
+}  // namespace max
