@@ -79,7 +79,7 @@ TEST(TopK, FewOfLongLines) {
 
 TEST(TopK, ShortLinesAndThoseSideBySide) {
   Random random(23);
-  for (const int64_t size : {1, 7, 16, 20, 64, 65, 255, 400}) {
+  for (const int64_t size : {1, 7, 16, 20, 25, 64, 65, 255, 400, 512}) {
     checkKinds<float>(random, DType::Float32, size, "float32");
     checkKinds<double>(random, DType::Float64, size, "float64");
     checkKinds<int32_t>(random, DType::Int32, size, "int32");

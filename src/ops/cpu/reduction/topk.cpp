@@ -22,8 +22,8 @@ namespace {
 
 constexpr int kBlock = 16;
 constexpr int64_t kMaxGroups = 1024, kGroupRows = 4;
-constexpr int64_t kFew = 16, kShortLine = 4 * 64, kTinyLine = 64;  // of a short line, few are wanted
-constexpr int64_t kColumns = 16, kCopiedBytes = 1 << 20;           // lines that are copied together, and their bytes
+constexpr int64_t kFew = 16, kShortLine = 512, kTinyLine = 24;  // of a short line, few are wanted
+constexpr int64_t kColumns = 16, kCopiedBytes = 1 << 20;        // lines that are copied together, and their bytes
 
 template <class T>
 bool isNan(T value) {
@@ -181,28 +181,96 @@ class TopKOp final : public OpKernel {
     return true;
   }
 
-  // Keys of the best so far, in order.
-  void insertKeys(const T* values, uint64_t* best) const {
-    std::fill_n(best, kept_, ~uint64_t{0});
-    const bool skips = size_ > kTinyLine;
-    for (int64_t i = 0; i < size_; ++i) {
-      uint64_t key = keyOf(values[i], i, largest_);
-      if (skips && key >= best[kept_ - 1]) continue;
-      for (int64_t k = 0; k < kept_; ++k) {
-        // The compiler would make branches of a minimum and a maximum.
-        const uint64_t exchanged = (key ^ best[k]) & -static_cast<uint64_t>(key < best[k]);
-        best[k] ^= exchanged;
-        key ^= exchanged;
+  typedef int32_t Orders __attribute__((vector_size(16)));
+  static constexpr int64_t kOrders = 4;
+
+  // Sort as elements do, the least to come first. Up to the next whole vector they are anything.
+  void findOrders(const T* values, int32_t* orders) const {
+    typedef T Vector __attribute__((vector_size(16)));
+    const auto convert = [&](const T* from, int32_t* to) {
+      Vector some;
+      std::memcpy(&some, from, sizeof some);
+      Orders rising = reinterpret_cast<Orders>(some + Vector{});  // zeros are equal
+      if constexpr (std::is_floating_point_v<T>) {
+        rising ^= rising >> 31 & std::numeric_limits<int32_t>::max();
+        rising = some != some ? std::numeric_limits<int32_t>::max() - Orders{} : rising;
       }
+      rising = largest_ ? ~rising : rising;
+      std::memcpy(to, &rising, sizeof rising);
+    };
+    int64_t i = 0;
+    for (; i + kOrders <= size_; i += kOrders) convert(values + i, orders + i);
+    T last[kOrders] = {};
+    std::copy(values + i, values + size_, last);
+    convert(last, orders + i);
+  }
+
+  // Of a short line every element's place follows from how many come before it, without a jump that depends on data.
+  void selectShort(const T* values, int64_t* order) const {
+    int32_t orders[kShortLine + kFew], places[kShortLine];
+    findOrders(values, orders);
+    const int64_t count = size_ > kTinyLine ? keepLikely(orders, places) : size_;
+    if (size_ <= kTinyLine) std::iota(places, places + count, 0);
+    const int64_t checked = std::min(kept_ + 1, count);
+    std::fill_n(order, checked, int64_t{-1});
+    countBefore(orders, count, [&](int64_t i, int64_t before) { order[before] = places[i]; });
+    // Equal elements leave a place empty, at most one behind the last that is wanted.
+    if (std::find(order, order + checked, -1) == order + checked) return;
+    countBefore(orders, count, [&](int64_t i, int64_t before) {
+      order[before + std::count(orders, orders + i, orders[i])] = places[i];
+    });
+  }
+
+  // Calls body(i, how many of `count` orders are less than order i). What is behind them is overwritten.
+  template <class Body>
+  static void countBefore(int32_t* orders, int64_t count, const Body& body) {
+    constexpr int64_t kVectors = kFew / kOrders;
+    std::fill_n(orders + count, kFew, std::numeric_limits<int32_t>::max());
+    for (int64_t first = 0; first < count; first += kFew) {
+      Orders own[kVectors], before[kVectors] = {};
+      std::memcpy(own, orders + first, sizeof own);
+      for (int64_t i = 0; i < count; ++i) {
+        const Orders other = orders[i] - Orders{};
+#pragma GCC unroll 4
+        for (int64_t k = 0; k < kVectors; ++k) before[k] -= other < own[k];
+      }
+      int32_t counts[kFew];
+      std::memcpy(counts, before, sizeof counts);
+      for (int64_t i = first; i < std::min(first + kFew, count); ++i) body(i, int64_t{counts[i - first]});
     }
-    for (int64_t k = 0; k < kept_; ++k) best[k] &= 0xFFFFFFFF;
+  }
+
+  // Closes up the orders that may be among the best, with their places: each of sixteen groups has a best one, and as
+  // many groups as are wanted have one up to the bound. Returns their number.
+  int64_t keepLikely(int32_t* orders, int32_t* places) const {
+    int32_t best[2 * kFew];
+    for (int64_t k = 0; k < kFew; k += kOrders) {
+      Orders least, some;
+      std::memcpy(&least, orders + k, sizeof least);
+      for (int64_t i = kFew + k; i - k + kFew <= size_; i += kFew) {
+        std::memcpy(&some, orders + i, sizeof some);
+        least = some < least ? some : least;
+      }
+      std::memcpy(best + k, &least, sizeof least);
+    }
+    int32_t bound = std::numeric_limits<int32_t>::min();
+    countBefore(best, kFew,
+                [&](int64_t i, int64_t before) { bound = before < kept_ ? std::max(bound, best[i]) : bound; });
+    int64_t count = 0;
+    for (int64_t i = 0; i < size_; ++i) {
+      const int32_t order = orders[i];
+      orders[count] = order;
+      places[count] = static_cast<int32_t>(i);
+      count += order <= bound;
+    }
+    return count;
   }
 
   // Keys of elements that may be among the best are collected; when there are twice as many as wanted, the best stay,
   // and later ones must come before the last of them.
   void selectKeys(const T* values, uint64_t* keys) const {
     if (kept_ == 0) return;
-    if (kept_ <= kFew && size_ < kShortLine) return insertKeys(values, keys);
+    if (kept_ <= kFew && size_ <= kShortLine) return selectShort(values, reinterpret_cast<int64_t*>(keys));
     WorkCounter work;
     const auto before = [&work](uint64_t a, uint64_t b) {
       work.pass();
