@@ -316,6 +316,39 @@ TEST(Elementwise, FloatsBecomeIntegersOfAllSizes) {
   });
 }
 
+// Of all sizes, and what is no number, against long double.
+TEST(Elementwise, FunctionsOfDoubles) {
+  struct Function {
+    const char* op;
+    long double (*exact)(long double);
+  };
+  const Function functions[] = {{"Exp", [](long double x) { return std::exp(x); }},
+                                {"Log", [](long double x) { return std::log(x); }},
+                                {"Tanh", [](long double x) { return std::tanh(x); }},
+                                {"Sigmoid", [](long double x) { return 1 / (1 + std::exp(-x)); }},
+                                {"Sin", [](long double x) { return std::sin(x); }},
+                                {"Cos", [](long double x) { return std::cos(x); }}};
+  std::vector<double> x = {0., -0., 1., -1., 5e-324, 1e-310, 709.7, 710., -708., -745., -800., 1e308, -1e308, 29999.5};
+  for (const double odd : {HUGE_VAL, -HUGE_VAL, std::nan("")})
+    for (int i = 0; i < 9; ++i) x.push_back(i == 4 ? odd : 0.25 * i);
+  Random random(31);
+  for (int i = 0; i < 3000; ++i) x.push_back(std::exp(uniform(random, -12, 9)) * (i % 2 ? 1 : -1));
+  const Shape shape{static_cast<int64_t>(x.size())};
+  const auto input = Tensor::copyOf(DType::Float64, shape, x.data());
+  forEachTarget([&] {
+    for (const Function& test : functions) {
+      LooseNode node(test.op);
+      const auto result = runOp(node.node(), {input}, {{DType::Float64, shape}}, "elementwise").outputs[0];
+      for (size_t i = 0; i < x.size(); ++i) {
+        const double y = result->as<double>()[i], exact = static_cast<double>(test.exact(x[i]));
+        const bool isNear = std::fabs(y - exact) <= 1e-15 * std::max(1., std::fabs(exact));
+        ASSERT_TRUE(isNear || y == exact || (std::isnan(y) && std::isnan(exact)))
+            << test.op << " " << x[i] << ": " << y;
+      }
+    }
+  });
+}
+
 TEST(Elementwise, WhereSelectsForAllTypes) {
   forEachTarget([] {
     Random random(11);

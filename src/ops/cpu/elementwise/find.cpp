@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "ops/cpu/elementwise/f64.h"
 #include "ops/cpu/elementwise/ops.h"
 
 namespace max {
@@ -90,6 +91,8 @@ TileFunction findTileFunction(ElementOp op, DType from, DType to) {
     return vectorised ? vectorised : findPlainTileFunction(op, from);
   }
   if (const TileFunction move = findMove(op, from)) return move;
+  if (from == DType::Float64)
+    if (const TileFunction vectorised = findDoubleTileFunction(op)) return vectorised;
   if (const TileFunction integer = findIntegerTileFunction(op, from)) return integer;
   return findPlainTileFunction(op, from);
 }
