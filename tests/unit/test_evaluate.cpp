@@ -108,6 +108,7 @@ TEST(Evaluate, NonMaxSuppressionOfSeveralClasses) {
       const float place = static_cast<float>(i % 7) * apart, y = next() + place, x = next() + place;
       const float corners[] = {y, x, y + next() / 4, x + next() / 4};
       std::copy_n(corners, 4, box + 4 * i);
+      if (apart < 0 && i % 50 == 0) box[4 * i + 3] = HUGE_VALF;
       static_cast<float*>(scores->mutableData())[i] = 1 - static_cast<float>(i) / kCount;
     }
     const Ref<Tensor> kept = run("NonMaxSuppression", {boxes, scores, integers({1}, {kCount}), floats({1}, {0.2f})})[0];

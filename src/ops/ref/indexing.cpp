@@ -437,35 +437,58 @@ Box boxAt(const float* p, bool centered) {
   return {box.y1, box.x1, box.y2, box.x2, (box.y2 - box.y1) * (box.x2 - box.x1)};
 }
 
-std::vector<Box> boxesOf(const float* p, int64_t count, bool centered) {
-  std::vector<Box> boxes;
-  boxes.reserve(static_cast<size_t>(count));
-  WorkCounter work;
-  for (int64_t i = 0; i < count; ++i, work.pass(2)) boxes.push_back(boxAt(p + i * 4, centered));
-  return boxes;
-}
+// The boxes of an image.
+struct Boxes {
+  const float* numbers;
+  int64_t count;
+  bool centered;
 
-float overlap(const Box& a, const Box& b) {
-  const float height = std::min(a.y2, b.y2) - std::max(a.y1, b.y1), width = std::min(a.x2, b.x2) - std::max(a.x1, b.x1);
-  if (height <= 0 || width <= 0) return 0;
-  return height * width / (a.area + b.area - height * width);
+  Box operator[](int64_t i) const { return boxAt(numbers + i * 4, centered); }
+};
+
+// What x coordinates lie between, and 0.
+struct Extent {
+  float low = 0, high = 0;
+  bool isFinite = true;
+};
+
+Extent extentOf(const Boxes& boxes) {
+  Extent extent;
+  WorkCounter work;
+  if (boxes.centered) {
+    for (int64_t i = 0; i < boxes.count; ++i, work.pass(2)) {
+      const Box box = boxes[i];
+      extent.low = std::min(extent.low, box.x1);
+      extent.high = std::max(extent.high, box.x2);
+      extent.isFinite &= std::isfinite(box.x1) && std::isfinite(box.x2);
+    }
+    return extent;
+  }
+  typedef float Corners __attribute__((vector_size(16)));
+  Corners low{}, high{};
+  auto odd = low != low;
+  for (int64_t i = 0; i < boxes.count; ++i, work.pass(2)) {
+    Corners box;
+    std::memcpy(&box, boxes.numbers + i * 4, sizeof box);
+    low = box < low ? box : low;
+    high = high < box ? box : high;
+    odd |= box - box != 0;
+  }
+  return {std::min(low[1], low[3]), std::max(high[1], high[3]), (odd[1] | odd[3]) == 0};
 }
 
 // Kept boxes by the places of their left edges: a candidate meets those that may overlap it. Detectors for many classes
 // move the boxes of each class to a place of its own.
 class KeptBoxes {
  public:
-  // Of an image with these boxes. `allMeet`: boxes that are apart count as overlapping, too.
-  KeptBoxes(const std::vector<Box>& boxes, bool allMeet) {
-    float low = 0, high = 0;
-    for (const Box& box : boxes) {
-      low = std::min(low, box.x1);
-      high = std::max(high, box.x2);
-      allMeet |= !std::isfinite(box.x1) || !std::isfinite(box.x2);
-    }
-    const float perStrip = (high - low) / kStrips;
-    if (allMeet || !std::isnormal(perStrip)) return;
-    low_ = low;
+  // Of an image with these boxes. `maxOverlap` below zero: boxes that are apart count as overlapping, too.
+  KeptBoxes(const Boxes& boxes, double maxOverlap) : most_(static_cast<float>(maxOverlap)) {
+    // A float is above this one just if it is above the double.
+    if (static_cast<double>(most_) > maxOverlap) most_ = std::nextafter(most_, -INFINITY);
+    const Extent extent = extentOf(boxes);
+    const float perStrip = (extent.high - extent.low) / kStrips;
+    if (maxOverlap < 0 || !extent.isFinite || !std::isnormal(perStrip)) return;
+    low_ = extent.low;
     width_ = perStrip;
     strips_.resize(kStrips);
   }
@@ -473,34 +496,69 @@ class KeptBoxes {
   int64_t count() const { return count_; }
 
   void clear() {
-    for (Strip& strip : strips_) {
-      strip.boxes.clear();
-      strip.reach = strips_.size() == 1 ? INFINITY : -INFINITY;
-    }
+    for (Strip& strip : strips_) strip = {strips_.size() == 1 ? INFINITY : -INFINITY, -1};
+    fours_.clear();
     count_ = 0;
   }
 
   void add(const Box& box) {
-    const size_t strip = stripOf(box.x1);
-    for (size_t i = strip; i < strips_.size() && strips_[i].reach < box.x2; ++i) strips_[i].reach = box.x2;
-    strips_[strip].boxes.push_back(box);
+    const size_t at = stripOf(box.x1);
+    for (size_t i = at; i < strips_.size() && strips_[i].reach < box.x2; ++i) strips_[i].reach = box.x2;
+    Strip& strip = strips_[at];
+    if (strip.first < 0 || fours_[static_cast<size_t>(strip.first)].count == kSide) {
+      fours_.push_back(Four(strip.first));
+      strip.first = static_cast<int32_t>(fours_.size()) - 1;
+    }
+    fours_[static_cast<size_t>(strip.first)].add(box);
     ++count_;
   }
 
-  bool cover(const Box& candidate, double maxOverlap, WorkCounter& work) const {
+  bool cover(const Box& candidate, WorkCounter& work) const {
     for (size_t i = stripOf(candidate.x2) + 1; i-- > 0 && !(strips_[i].reach <= candidate.x1); work.pass())
-      for (const Box& box : strips_[i].boxes) {
-        work.pass(8);
-        if (overlap(candidate, box) > maxOverlap) return true;
+      for (int32_t at = strips_[i].first; at >= 0; work.pass(16)) {
+        const Four& four = fours_[static_cast<size_t>(at)];
+        if (four.overlaps(candidate, most_)) return true;
+        at = four.next;
       }
     return false;
   }
 
  private:
-  static constexpr int kStrips = 256;
+  static constexpr int kStrips = 64, kSide = 4;
+  typedef float Floats __attribute__((vector_size(sizeof(float) * kSide)));
+
+  // Boxes of a strip that are compared at once; missing ones are NaN, which overlaps nothing.
+  struct Four {
+    explicit Four(int32_t following) : next(following) {
+      y1 = x1 = y2 = x2 = area = std::numeric_limits<float>::quiet_NaN() - Floats{};
+    }
+    void add(const Box& box) {
+      y1[count] = box.y1;
+      x1[count] = box.x1;
+      y2[count] = box.y2;
+      x2[count] = box.x2;
+      area[count++] = box.area;
+    }
+    bool overlaps(const Box& box, float most) const {
+      const auto least = [](Floats a, Floats b) { return b < a ? b : a; };
+      const auto greatest = [](Floats a, Floats b) { return a < b ? b : a; };
+      const auto all = [](float x) { return x - Floats{}; };
+      const Floats height = least(all(box.y2), y2) - greatest(all(box.y1), y1);
+      const Floats width = least(all(box.x2), x2) - greatest(all(box.x1), x1);
+      const Floats both = height * width, part = both / (all(box.area) + area - both);
+      const auto isMore = ((height <= 0) | (width <= 0) ? Floats{} : part) > most;
+      int64_t halves[2];
+      std::memcpy(halves, &isMore, sizeof halves);
+      return (halves[0] | halves[1]) != 0;
+    }
+
+    Floats y1, x1, y2, x2, area;
+    int32_t count = 0, next;
+  };
+
   struct Strip {
-    float reach;  // the right edge that is farthest to the right, also of strips before
-    std::vector<Box> boxes;
+    float reach = 0;     // the right edge that is farthest to the right, also of strips before
+    int32_t first = -1;  // of its boxes
   };
 
   size_t stripOf(float x) const {
@@ -508,8 +566,9 @@ class KeptBoxes {
     return static_cast<size_t>(std::clamp((x - low_) / width_, 0.f, kStrips - 1.f));
   }
 
-  float low_ = 0, width_ = 0;
+  float most_, low_ = 0, width_ = 0;
   std::vector<Strip> strips_{1};
+  std::vector<Four> fours_;
   int64_t count_ = 0;
 };
 
@@ -589,7 +648,7 @@ class Candidates {
 };
 
 // The indices of the boxes of one image that one class keeps. `candidates`: memory that classes share.
-void suppress(const Suppression& limits, std::span<const float> score, const std::vector<Box>& boxes, KeptBoxes& kept,
+void suppress(const Suppression& limits, std::span<const float> score, const Boxes& boxes, KeptBoxes& kept,
               Candidates& candidates, std::vector<int64_t>& indices) {
   WorkCounter work;
   candidates.collect(score, limits.minScore);
@@ -597,8 +656,8 @@ void suppress(const Suppression& limits, std::span<const float> score, const std
   kept.clear();
   for (size_t i = 0; i < candidates.count() && static_cast<double>(kept.count()) < limits.most; ++i) {
     const int64_t index = candidates.next();
-    const Box& candidate = boxes[static_cast<size_t>(index)];
-    if (kept.cover(candidate, limits.maxOverlap, work)) continue;
+    const Box candidate = boxes[index];
+    if (kept.cover(candidate, work)) continue;
     kept.add(candidate);
     indices.push_back(index);
   }
@@ -620,8 +679,8 @@ Results nonMaxSuppression(const Node& node, Inputs inputs) {
   require(count >> 32 == 0, MAX_STATUS_UNIMPLEMENTED, node.description(), ": ", count, " boxes");
   const auto candidates = std::make_unique<Candidates>(count);
   for (int64_t image = 0; image < scores[0]; ++image) {
-    const std::vector<Box> all = boxesOf(inputs[0]->as<float>() + image * boxes[1] * 4, boxes[1], centered);
-    KeptBoxes kept(all, limits.maxOverlap < 0);
+    const Boxes all{inputs[0]->as<float>() + image * boxes[1] * 4, boxes[1], centered};
+    KeptBoxes kept(all, limits.maxOverlap);
     for (int64_t c = 0; c < scores[1]; ++c, passWork(64)) {
       const float* score = inputs[1]->as<float>() + (image * scores[1] + c) * scores[2];
       indices.clear();
