@@ -68,6 +68,18 @@ class ElementWalk {
   void forIndices(const Node& node, int64_t base, int64_t first, const Index* indices, Body body) const {
     const int axis = axis_;
     const int64_t size = size_, stride = strides_[axis], step = axis == indexShape_.rank() - 1 ? 0 : 1;
+    // Along the last axis the index itself counts elements.
+    if (step == 0 && size > 0)
+      return inParts(columns_, 2, [&node, axis, size, base, first, indices, body](int64_t begin, int64_t end) {
+#pragma GCC unroll 4
+        for (int64_t i = begin; i < end; ++i) {
+          const auto index = static_cast<int64_t>(indices[i]);
+          const int64_t counted = index + (index >> 63 & size);
+          if (static_cast<uint64_t>(counted) >= static_cast<uint64_t>(size)) [[unlikely]]
+            checkedIndex(node, index, size, axis);
+          body(first + i, base + counted);
+        }
+      });
     inParts(columns_, 2, [&node, axis, size, stride, step, base, first, indices, body](int64_t begin, int64_t end) {
       for (int64_t i = begin; i < end; ++i)
         body(first + i, base + i * step + checkedIndex(node, indices[i], size, axis) * stride);

@@ -151,9 +151,14 @@ HWY_INLINE void storeResult(hn::Mask<DT> result, DT, void* to, int64_t i) {
   hn::StoreU(hn::TruncateTo(d8, ones), d8, static_cast<uint8_t*>(to) + i);
 }
 
+// Unary ones ignore the second operand.
 template <ElementOp kOp, class T>
 void each(const TileOperands& operands) {
-  const TileOperands tile = operands;
+  TileOperands tile = operands;
+  if constexpr (kOp == ElementOp::Neg || kOp == ElementOp::Abs || kOp == ElementOp::BitwiseNot) {
+    tile.src[1] = tile.src[0];
+    tile.step[1] = tile.step[0];
+  }
   const hn::ScalableTag<T> d;
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const T *x = static_cast<const T*>(tile.src[0]), *y = static_cast<const T*>(tile.src[1]);
@@ -165,6 +170,12 @@ void each(const TileOperands& operands) {
     if constexpr (kOp == ElementOp::Mul) storeResult(hn::Mul(a, b), d, tile.dst, i);
     if constexpr (kOp == ElementOp::Min) storeResult(hn::Min(a, b), d, tile.dst, i);
     if constexpr (kOp == ElementOp::Max) storeResult(hn::Max(a, b), d, tile.dst, i);
+    if constexpr (kOp == ElementOp::Neg) storeResult(hn::Neg(a), d, tile.dst, i);
+    if constexpr (kOp == ElementOp::Abs) storeResult(hn::Abs(a), d, tile.dst, i);
+    if constexpr (kOp == ElementOp::BitwiseNot) storeResult(hn::Not(a), d, tile.dst, i);
+    if constexpr (kOp == ElementOp::BitwiseAnd) storeResult(hn::And(a, b), d, tile.dst, i);
+    if constexpr (kOp == ElementOp::BitwiseOr) storeResult(hn::Or(a, b), d, tile.dst, i);
+    if constexpr (kOp == ElementOp::BitwiseXor) storeResult(hn::Xor(a, b), d, tile.dst, i);
     if constexpr (kOp == ElementOp::Equal) storeResult(hn::Eq(a, b), d, tile.dst, i);
     if constexpr (kOp == ElementOp::Less) storeResult(hn::Lt(a, b), d, tile.dst, i);
     if constexpr (kOp == ElementOp::LessOrEqual) storeResult(hn::Not(hn::Lt(b, a)), d, tile.dst, i);
@@ -201,6 +212,12 @@ TileFunction findWide(ElementOp op, DType dtype) {
     MAX_EACH(Mul)
     MAX_EACH(Min)
     MAX_EACH(Max)
+    MAX_EACH(Neg)
+    MAX_EACH(Abs)
+    MAX_EACH(BitwiseNot)
+    MAX_EACH(BitwiseAnd)
+    MAX_EACH(BitwiseOr)
+    MAX_EACH(BitwiseXor)
     MAX_EACH(Equal)
     MAX_EACH(Less)
     MAX_EACH(LessOrEqual)
