@@ -48,7 +48,8 @@ class ElementWalk {
   int64_t columns() const { return columns_; }
 
   // Calls body(k, offset) for the indices k of a row (along the last axis); offset is of data, in elements.
-  template <class Body>
+  // `kUnrolled`: the body is short enough for a loop of its own for indices along the last axis.
+  template <bool kUnrolled = false, class Body>
   void forRow(const Node& node, int64_t row, const void* indices, Body body) const {
     int64_t base = 0;
     for (int64_t axis = indexShape_.rank() - 2, rest = row; axis >= 0; --axis) {
@@ -57,19 +58,19 @@ class ElementWalk {
       rest /= indexShape_[i];
     }
     if (is64_)
-      forIndices(node, base, row * columns_, static_cast<const int64_t*>(indices) + row * columns_, body);
+      forIndices<kUnrolled>(node, base, row * columns_, static_cast<const int64_t*>(indices) + row * columns_, body);
     else
-      forIndices(node, base, row * columns_, static_cast<const int32_t*>(indices) + row * columns_, body);
+      forIndices<kUnrolled>(node, base, row * columns_, static_cast<const int32_t*>(indices) + row * columns_, body);
   }
 
  private:
   // What does not change is local: the body's stores may be to anything that has an address.
-  template <class Index, class Body>
+  template <bool kUnrolled, class Index, class Body>
   void forIndices(const Node& node, int64_t base, int64_t first, const Index* indices, Body body) const {
     const int axis = axis_;
     const int64_t size = size_, stride = strides_[axis], step = axis == indexShape_.rank() - 1 ? 0 : 1;
     // Along the last axis the index itself counts elements.
-    if (step == 0 && size > 0)
+    if (kUnrolled && step == 0 && size > 0)
       return inParts(columns_, 2, [&node, axis, size, base, first, indices, body](int64_t begin, int64_t end) {
 #pragma GCC unroll 4
         for (int64_t i = begin; i < end; ++i) {

@@ -2,6 +2,7 @@
 // Functions of float64 as vectors, for numbers that vector code knows; libm computes the others, such as NaN.
 #include "ops/cpu/elementwise/f64.h"
 
+#include <algorithm>
 #include <cmath>
 
 #undef HWY_TARGET_INCLUDE
@@ -15,7 +16,8 @@ namespace max::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 namespace {
 
-#if HWY_TARGET != HWY_SCALAR
+// The baseline's vectors have two lanes, with which libm keeps up.
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 
 using D = hn::ScalableTag<double>;
 using V = hn::Vec<D>;
@@ -63,17 +65,22 @@ void unary(const TileOperands& operands) {
   const double* from = static_cast<const double*>(tile.src[0]);
   double* to = static_cast<double*>(tile.dst);
   const V low = hn::Set(d, Op::kLow), high = hn::Set(d, Op::kHigh);
-  int64_t i = 0;
-  for (; i + lanes <= tile.count; i += lanes) {
-    const V x = hn::LoadU(d, from + i * tile.step[0]);
+  for (int64_t i = 0; i < tile.count; i += lanes) {
+    // The last vector is padded with its first number.
+    HWY_ALIGN double last[hn::MaxLanes(d)];
+    const double* some = from + i * tile.step[0];
+    double* result = to + i;
+    const int64_t left = tile.count - i;
+    if (HWY_UNLIKELY(left < lanes)) {
+      for (int64_t k = 0; k < lanes; ++k) last[k] = some[k < left ? k * tile.step[0] : 0];
+      some = result = last;
+    }
+    const V x = hn::LoadU(d, some);
     if (HWY_LIKELY(hn::AllTrue(d, hn::And(hn::Ge(x, low), hn::Le(x, high)))))
-      hn::StoreU(Op::apply(x), d, to + i);
+      hn::StoreU(Op::apply(x), d, result);
     else
-      for (int64_t k = i; k < i + lanes; ++k) to[k] = Op::plain(from[k * tile.step[0]]);
-  }
-  for (; i < tile.count; ++i) {
-    const double x = from[i * tile.step[0]];
-    to[i] = x >= Op::kLow && x <= Op::kHigh ? hn::GetLane(Op::apply(hn::Set(d, x))) : Op::plain(x);
+      for (int64_t k = 0; k < lanes; ++k) result[k] = Op::plain(some[k]);
+    if (HWY_UNLIKELY(left < lanes)) std::copy_n(last, left, to + i);
   }
 }
 

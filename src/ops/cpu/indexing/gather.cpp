@@ -134,7 +134,7 @@ class GatherElementsOp final : public OpKernel {
     context.parallelFor(rows, grain, [&](int64_t begin, int64_t end, int) {
       visitElementBytes(bytes_, [&](auto size) {
         for (int64_t row = begin; row < end; ++row)
-          walk_.forRow(node_, row, context.inputs[1], [size, data, out](int64_t k, int64_t offset) {
+          walk_.forRow<true>(node_, row, context.inputs[1], [size, data, out](int64_t k, int64_t offset) {
             copyElement(size, out + k * size, data + offset * size);
           });
       });
