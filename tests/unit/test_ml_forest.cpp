@@ -237,7 +237,7 @@ class LeaningForest {
 };
 
 TEST(MlForest, WalksOfAllLengthsEnd) {
-  for (const int64_t trees : {1, 3, 40})
+  for (const int64_t trees : {1, 3, 40, 500})
     for (const int64_t splits : {0, 1, 7, 90})
       for (const int64_t count : {1, 5, 16, 33, 300}) {
         const LeaningForest forest(static_cast<uint32_t>(trees * 1000 + splits), trees, splits);

@@ -318,8 +318,16 @@ class TreeOp final : public OpKernel {
     WorkCounter work;
     for (int64_t tree = begin; tree < end; tree += most) {
       const int64_t trees = std::min(most, end - tree);
+      const int32_t* roots = forest_->roots().data() + tree;
+      if (count == 1) {
+        std::copy_n(roots, trees, walks.at);
+        std::fill_n(walks.x, trees, x[0]);
+        descend(*forest_, walks, trees, ends, work);
+        votes_.add(ends, trees, scores, 0, work);
+        continue;
+      }
       for (int64_t i = 0; i < trees; ++i) {
-        std::fill_n(walks.at + i * count, count, forest_->roots()[static_cast<size_t>(tree + i)]);
+        std::fill_n(walks.at + i * count, count, roots[i]);
         std::copy_n(x, count, walks.x + i * count);
       }
       descend(*forest_, walks, trees * count, ends, work);
