@@ -37,6 +37,15 @@ void storeNumber(void* data, int64_t i, DType dtype, double value) {
   }
 }
 
+SumOfProducts sumOfProducts(const double* left, const double* right, int64_t count) {
+  SumOfProducts result;
+  for (int64_t i = 0; i < count; ++i) {
+    result.sum += left[i] * right[i];
+    result.magnitude += std::fabs(left[i] * right[i]);
+  }
+  return result;
+}
+
 double numberAt(const Tensor& tensor, int64_t i) {
   switch (tensor.dtype()) {
 #define MAX_LOAD(name, type) \

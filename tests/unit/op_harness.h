@@ -94,6 +94,12 @@ inline KernelRun runOp(Node& node, const std::vector<Ref<Tensor>>& inputs, const
 // What is done for each element is in op_harness.cpp, which is optimised in all builds.
 void storeNumber(void* data, int64_t i, DType dtype, double value);
 double numberAt(const Tensor& tensor, int64_t i);
+
+struct SumOfProducts {
+  double sum = 0;
+  double magnitude = 0;  // of the products' magnitudes
+};
+SumOfProducts sumOfProducts(const double* left, const double* right, int64_t count);
 Ref<Tensor> randomTensor(Random& random, DType dtype, const Shape& shape, double low = -4, double high = 4);
 
 // Shape of up to `rank` dimensions and, for each of `count` operands, one that broadcasts to it.

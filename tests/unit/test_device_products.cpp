@@ -91,6 +91,15 @@ class DeviceProducts : public testing::TestWithParam<Format> {
     worst_ = std::max(worst_, std::fabs(actual - expected) / magnitude);
   }
 
+  // The numbers of a matrix, row by row; where it is stored transposed, too.
+  static std::vector<double> rowsOf(const Tensor& matrix, int64_t rows, int64_t columns, bool isTransposed) {
+    std::vector<double> numbers;
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t k = 0; k < columns; ++k)
+        numbers.push_back(numberAt(matrix, isTransposed ? k * rows + i : i * columns + k));
+    return numbers;
+  }
+
   void checkGemm(int64_t rows, int64_t depth, int64_t columns, bool transposesA, bool transposesB, bool hasAddend) {
     SCOPED_TRACE(concat(rows, " x ", depth, " x ", columns, transposesA ? ", a transposed" : "",
                         transposesB ? ", b transposed" : "", hasAddend ? ", with an addend" : ""));
@@ -105,16 +114,14 @@ class DeviceProducts : public testing::TestWithParam<Format> {
         builder.op("Gemm", values, attrs({{"transA", int64_t{transposesA}}, {"transB", int64_t{transposesB}}})));
     const std::vector<double> actual = resultsOf(builder, inputs);
     ASSERT_EQ(static_cast<int64_t>(actual.size()), rows * columns);
+    const std::vector<double> left = rowsOf(*a, rows, depth, transposesA);
+    const std::vector<double> right = rowsOf(*b, columns, depth, !transposesB);
     for (int64_t i = 0; i < rows && !HasFatalFailure(); ++i)
       for (int64_t j = 0; j < columns && !HasFatalFailure(); ++j) {
-        double sum = hasAddend ? numberAt(*inputs[2], j) : 0, magnitude = std::fabs(sum);
-        for (int64_t k = 0; k < depth; ++k) {
-          const double product = numberAt(*a, transposesA ? k * rows + i : i * depth + k) *
-                                 numberAt(*b, transposesB ? j * depth + k : k * columns + j);
-          sum += product;
-          magnitude += std::fabs(product);
-        }
-        expectNear(actual[static_cast<size_t>(i * columns + j)], sum, magnitude);
+        const SumOfProducts sum =
+            sumOfProducts(&left[static_cast<size_t>(i * depth)], &right[static_cast<size_t>(j * depth)], depth);
+        const double addend = hasAddend ? numberAt(*inputs[2], j) : 0;
+        expectNear(actual[static_cast<size_t>(i * columns + j)], sum.sum + addend, sum.magnitude + std::fabs(addend));
       }
   }
 
