@@ -62,7 +62,8 @@ constexpr Pass kPasses[] = {
     {"place", "Nodes that the session's accelerator can run are prepared for it", placeNodes, PassScope::Target},
     {"legalise", "float16 and bfloat16 are computed in float32 where kernels need it", legaliseTypes, PassScope::Target,
      true},
-    {"fold", "Constants whose type changed", foldConstants, PassScope::Target},
+    {"fold", "Constants whose type changed, but for weights that change it as they are packed", foldUnpacked,
+     PassScope::Target},
     {"prepare", "Weights are packed", prepareWeights, PassScope::Target, true},
     {"narrow", "Values that only products of bfloat16 read are kept as bfloat16", narrowValues, PassScope::Target},
 };

@@ -9,6 +9,7 @@ namespace max {
 void computeInIntegers(Rewriter& rewriter);
 void foldConstants(Rewriter& rewriter);
 void foldQuantized(Rewriter& rewriter);
+void foldUnpacked(Rewriter& rewriter);
 void inlineBranches(Rewriter& rewriter);
 void inferTypes(Rewriter& rewriter);
 void simplify(Rewriter& rewriter);

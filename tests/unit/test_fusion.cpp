@@ -86,6 +86,43 @@ TEST(Fusion, SixteenBitNumbersAreRoundedOnceAtTheEnd) {
   EXPECT_EQ(firstOf(product, halves({1, 4096}, 1)), 4096);
 }
 
+// Weights of products become floats, if they do, as they are packed: nothing is left of them in the graph.
+TEST(Fusion, SixteenBitWeightsArePackedOneAfterTheOther) {
+  for (const MaxPrecision precision : {MAX_PRECISION_HIGHEST, MAX_PRECISION_MEDIUM})
+    for (const int64_t rows : {2, 40}) {
+      Builder b;
+      const auto weights = [&] {
+        const Ref<Tensor> floats = b.random({256, 256}, -0.1f, 0.1f)->constant;
+        Ref<Tensor> narrow = Tensor::allocate(DType::Float16, {256, 256});
+        for (int64_t i = 0; i < narrow->count(); ++i)
+          static_cast<uint16_t*>(narrow->mutableData())[i] = halfFromFloat(floats->as<float>()[i]);
+        return b.graph->addConstant(narrow);
+      };
+      Value *x = b.input({rows, 256}, DType::Float16), *own = weights(), *shared = weights(), *table = weights();
+      Value* first = b.op("MatMul", {b.op("MatMul", {x, own}), shared});
+      Value* second = b.op("MatMul", {b.op("Neg", {b.op("MatMul", {first, shared})}), table});
+      b.output(b.op("Add", {second, b.op("Gather", {table, b.ints({1})})}));
+      const Ref<Tensor> input = halves({rows, 256}, 0.25f);
+      const Ref<Tensor> expected = interpret(*b.graph, {input})[0];
+      CompileOptions options;
+      options.precision = precision;
+      compile(*b.graph, options);
+      const Ref<Tensor> actual = interpret(*b.graph, {input})[0];
+      for (int64_t i = 0; i < actual->count(); ++i)
+        ASSERT_NEAR(floatFromHalf(actual->as<uint16_t>()[i]), floatFromHalf(expected->as<uint16_t>()[i]),
+                    precision == MAX_PRECISION_HIGHEST ? 4e-3 : 2e-2);
+      std::map<const Prepared*, int> packed;
+      for (const Node* node : b.graph->nodes()) {
+        EXPECT_FALSE(node->is("Cast") && node->input(0)->constant) << node->description();
+        if (node->op() != "MatMul") continue;
+        ++packed[node->prepared.get()];
+        EXPECT_FALSE(node->input(1)->constant->hasContents());
+      }
+      EXPECT_EQ(packed.size(), 3u) << "nodes that read the same weights share what is packed";
+      EXPECT_EQ(packed.count(nullptr), 0u);
+    }
+}
+
 // Random graphs of elementwise, movement, reduction and product operators.
 class RandomGraph {
  public:

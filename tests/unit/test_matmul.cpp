@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/half.h"
 #include "ops/cpu/matrix/gemm.h"
+#include "ops/cpu/matrix/matmul.h"
 #include "weights_harness.h"
 
 namespace max {
@@ -204,6 +205,43 @@ TEST(FusedMatMul, WeightsOfManyRowsAreFloats) {
   const Dim batch = dims.symbol("batch");
   EXPECT_EQ(bytesWith({17, 300}), times * bytesWith({16, 300}));
   EXPECT_EQ(bytesWith({batch, 17, 300}), times * bytesWith({batch, 300}));
+}
+
+// The same bytes as from floats, for few rows and for many, whose weights are packed as floats.
+TEST(FusedMatMul, WeightsOfHalfTheSizeArePackedAsTheyAre) {
+  forEachCpuTarget([](CpuTarget target) {
+    RandomTensors random(11);
+    for (const HalfType& half : halfTypes())
+      for (const int64_t m : {1, 300})
+        for (const bool transB : {false, true})
+          for (const Shape& shape : {Shape{300, 256}, Shape{257, 301}, Shape{2, 190, 211}}) {
+            NodeUnderTest node("max", "MatMul");
+            node->attributes.set("transB", int64_t{transB});
+            Value a;
+            a.type = TensorType::of(DType::Float32, SymbolicShape{m, 300});
+            node->inputs.push_back(&a);
+            const Ref<Tensor> floats = roundedTo(half.dtype, random.floats(shape));
+            if (half.dtype == DType::BFloat16) static_cast<float*>(floats->mutableData())[0] = 0x1p99f;  // no float16
+            const Ref<Tensor> narrow = Tensor::allocate(half.dtype, shape);
+            for (int64_t i = 0; i < narrow->count(); ++i)
+              static_cast<uint16_t*>(narrow->mutableData())[i] = half.dtype == DType::Float16
+                                                                     ? halfFromFloat(floats->as<float>()[i])
+                                                                     : bfloat16FromFloat(floats->as<float>()[i]);
+            const auto pack = [&](const Tensor& weights) {
+              const std::vector<const Tensor*> known = {nullptr, &weights};
+              return cpuOperators().find("max", "MatMul")->prepare(*node, known);
+            };
+            const Ref<Prepared> expected = pack(*floats), actual = pack(*narrow);
+            ASSERT_EQ(actual != nullptr, half.widen != nullptr) << nameOf(target);
+            if (!actual) continue;
+            const auto &one = static_cast<const PackedWeights&>(*actual),
+                       &other = static_cast<const PackedWeights&>(*expected);
+            ASSERT_EQ(one.dtype(), other.dtype());
+            ASSERT_EQ(one.bytes(), other.bytes());
+            EXPECT_EQ(0, std::memcmp(one.data(), other.data(), one.bytes()))
+                << concat(nameOf(target), " ", m, " ", shape);
+          }
+  });
 }
 
 // Every number that a float16 can be, a row of the weights at a time; a batch has matrices of its own.

@@ -6,6 +6,7 @@
 #include "compiler/passes.h"
 #include "compiler/passes/quantized.h"
 #include "compiler/passes/rules.h"
+#include "compiler/widened_weights.h"
 #include "ops/op_kernel.h"
 #include "ops/work.h"
 
@@ -82,9 +83,9 @@ std::vector<Ref<Tensor>> evaluateNode(const Node& node) {
 
 class Folder {
  public:
-  // `keeps`: an operator that stays as it is.
-  explicit Folder(Rewriter& rewriter, std::string_view keeps = {})
-      : rewriter_(rewriter), budget_(*rewriter.options().budget), keeps_(keeps) {}
+  // `stays`: whether a node stays as it is.
+  explicit Folder(Rewriter& rewriter, bool (*stays)(const Node& node) = nullptr)
+      : rewriter_(rewriter), budget_(*rewriter.options().budget), stays_(stays) {}
 
   void run() {
     const std::vector<Node*> nodes = rewriter_.graph().nodes();
@@ -92,7 +93,8 @@ class Folder {
       checkInterrupt();
       if (!isLive(*node) || hasTrait(*node, kTraitControlFlow) || dropIdentity(*node)) continue;
       foldElements(*node);
-      if (isLive(*node) && !node->is(keeps_) && isFoldable(*node) && !staysBytes(rewriter_, *node)) foldNode(*node);
+      if (isLive(*node) && !(stays_ && stays_(*node)) && isFoldable(*node) && !staysBytes(rewriter_, *node))
+        foldNode(*node);
     }
   }
 
@@ -154,14 +156,21 @@ class Folder {
 
   Rewriter& rewriter_;
   CompileBudget& budget_;
-  std::string_view keeps_;
+  bool (*stays_)(const Node& node);
 };
 
 }  // namespace
 
 void foldConstants(Rewriter& rewriter) { Folder(rewriter).run(); }
 
-void foldQuantized(Rewriter& rewriter) { Folder(rewriter, "DequantizeLinear").run(); }
+void foldQuantized(Rewriter& rewriter) {
+  Folder(rewriter, [](const Node& node) { return node.is("DequantizeLinear"); }).run();
+}
+
+// The weights of an accelerator are constants of its own.
+void foldUnpacked(Rewriter& rewriter) {
+  Folder(rewriter, rewriter.options().accelerator ? nullptr : widensWeights).run();
+}
 
 void inferTypes(Rewriter& rewriter) { rewriter.graph().inferTypes(); }
 

@@ -11,6 +11,8 @@
 #include "base/packed_memory.h"
 #include "compiler/aligned_weights.h"
 #include "compiler/passes.h"
+#include "compiler/widened_weights.h"
+#include "ops/op_kernel.h"
 
 namespace max {
 
@@ -35,6 +37,9 @@ bool isReplaced(const Use& use) {
 bool isLarge(const Value* value) {
   return value && value->constant && value->constant->bytes() >= kLargeTensorBytes && value->constant->hasContents();
 }
+
+// Large ones, or those of 16 bits.
+bool isWeight(const Value* value) { return isLarge(value) || narrowWeights(value); }
 
 bool isInFile(const Tensor& tensor) { return tensor.storage() && tensor.storage()->file(); }
 
@@ -120,6 +125,12 @@ size_t largestCopied(const std::vector<Job>& jobs, const OperatorLibrary& operat
   return bytes;
 }
 
+// Floats of weights that are of 16 bits.
+Ref<Tensor> widened(const Node& cast) {
+  const Tensor* narrow = cast.input(0)->constant.get();
+  return evaluate(cast, std::span(&narrow, 1)).at(0);
+}
+
 class Packer {
  public:
   Packer(const CompileOptions& options, const std::vector<Job>& jobs)
@@ -132,7 +143,7 @@ class Packer {
   void run(const Job& job) {
     Node& node = *job.node;
     // Kernels can also pack large weights for each plan.
-    if (std::any_of(node.inputs.begin(), node.inputs.end(), isLarge) && !isAffordable()) return;
+    if (std::any_of(node.inputs.begin(), node.inputs.end(), isWeight) && !isAffordable()) return;
     node.prepared = donor_.find(node);
     const bool isNew = !node.prepared;
     if (isNew) node.prepared = prepare(job);
@@ -145,6 +156,7 @@ class Packer {
     if (isNew) budget_ -= std::min(budget_, node.prepared->bytes());
     for (size_t i = 0; i < node.inputs.size(); ++i) {
       Value* value = node.inputs[i];
+      if (const Value* narrow = narrowWeights(value)) narrow->constant->dropPages();
       if (!isLarge(value)) continue;
       if (!node.prepared->replaces(i))
         value->constant->dropPages();  // read for now
@@ -161,6 +173,20 @@ class Packer {
 
   Ref<Prepared> prepare(const Job& job) {
     const std::vector<const Tensor*> known = knownInputs(*job.node);
+    if (std::none_of(job.node->inputs.begin(), job.node->inputs.end(), narrowWeights)) return prepare(job, known);
+    std::vector<const Tensor*> narrow = known, wide = known;
+    std::vector<Ref<Tensor>> floats;
+    const auto replace = [&](std::vector<const Tensor*>& constants, auto tensorOf) {
+      for (size_t i = 0; i < known.size(); ++i)
+        if (narrowWeights(job.node->inputs[i])) constants[i] = tensorOf(*job.node->inputs[i]->producer);
+    };
+    replace(narrow, [](const Node& cast) { return cast.input(0)->constant.get(); });
+    if (Ref<Prepared> result = pack(job, narrow)) return result;
+    replace(wide, [&](const Node& cast) { return floats.emplace_back(widened(cast)).get(); });
+    return pack(job, wide);
+  }
+
+  Ref<Prepared> prepare(const Job& job, std::span<const Tensor* const> known) {
     if (folder_.empty()) return pack(job, known);
     if (Ref<Prepared> recalled = operators_.recallWeights(folder_, *job.node, known)) return recalled;
     Ref<Prepared> result = pack(job, known);
@@ -169,21 +195,21 @@ class Packer {
   }
 
   Ref<Prepared> pack(const Job& job, std::span<const Tensor* const> known) {
-    if (operators_.packsUnaligned(*job.node, known)) return prepare(job, known);
+    if (operators_.packsUnaligned(*job.node, known)) return packNow(job, known);
     std::vector<Ref<Tensor>> held;
     std::vector<const Tensor*> constants;
     for (const Tensor* tensor : known) {
       if (tensor) held.push_back(aligned(*tensor));
       constants.push_back(tensor ? held.back().get() : nullptr);
     }
-    Ref<Prepared> result = prepare(job, constants);
+    Ref<Prepared> result = packNow(job, constants);
     for (size_t i = 0, copy = 0; i < constants.size(); ++i)
       if (constants[i] && held[copy++].get() != known[i]) giveBack(*constants[i]);
     return result;
   }
 
   // Errors in attributes lack the node's name.
-  static Ref<Prepared> prepare(const Job& job, std::span<const Tensor* const> constants) {
+  static Ref<Prepared> packNow(const Job& job, std::span<const Tensor* const> constants) {
     try {
       return job.row->prepare(*job.node, constants);
     } catch (const Error& error) {
@@ -256,7 +282,7 @@ std::vector<Twin> takeTwins(std::vector<Job>& jobs) {
   std::vector<Twin> twins;
   std::unordered_multimap<const Value*, const Node*> firsts;
   const auto isTwin = [&](const Job& job) {
-    const auto large = std::find_if(job.node->inputs.begin(), job.node->inputs.end(), isLarge);
+    const auto large = std::find_if(job.node->inputs.begin(), job.node->inputs.end(), isWeight);
     if (large == job.node->inputs.end()) return false;
     const auto [begin, end] = firsts.equal_range(*large);
     const auto found = std::find_if(begin, end, [&](const auto& entry) { return areTwins(*entry.second, *job.node); });
@@ -274,9 +300,26 @@ size_t constantBytes(const std::vector<Job>& jobs) {
   std::unordered_set<const Value*> counted;
   size_t bytes = 0;
   for (const Job& job : jobs)
-    for (const Value* input : job.node->inputs)
-      if (isLarge(input) && counted.insert(input).second) bytes += input->constant->bytes();
+    for (const Value* input : job.node->inputs) {
+      const Value* narrow = narrowWeights(input);
+      const Value* weights = narrow ? narrow : input;
+      if ((narrow || isLarge(input)) && counted.insert(weights).second) bytes += weights->constant->bytes();
+    }
   return bytes;
+}
+
+// What is packed needs its floats no more.
+void foldWidened(Rewriter& rewriter) {
+  const std::vector<Node*> nodes = rewriter.graph().nodes();
+  for (const Node* node : nodes) {
+    if (!widensWeights(*node)) continue;
+    Value* floats = node->output();
+    const bool isPacked = std::all_of(floats->uses.begin(), floats->uses.end(), isReplaced);
+    Ref<Tensor> constant = isPacked
+                               ? makeRef<Tensor>(DType::Float32, node->input(0)->constant->shape(), nullptr, nullptr)
+                               : widened(*node);
+    rewriter.replace(floats, rewriter.constant(std::move(constant)));
+  }
 }
 
 }  // namespace
@@ -310,6 +353,7 @@ void prepareWeights(Rewriter& rewriter) {
     twin.node->prepared = twin.first->prepared;
     if (twin.node->prepared) packer.finish(*twin.node, false);
   }
+  foldWidened(rewriter);
 }
 
 void settleConstants(Graph& graph) {

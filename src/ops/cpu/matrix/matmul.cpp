@@ -409,9 +409,9 @@ Options gemmOptions(const OpRequest& request) {
 }
 
 // The shape of A only matters for rank 1, which packing does not need.
-std::optional<ProductShape> packedShape(const Node& node, std::span<const Tensor* const> constants) {
+std::optional<ProductShape> packedShape(const Node& node, std::span<const Tensor* const> constants, DType dtype) {
   const Tensor* b = constants.size() > 1 ? constants[1] : nullptr;
-  if (!b || b->dtype() != DType::Float32 || b->shape().empty()) return std::nullopt;
+  if (!b || b->dtype() != dtype || b->shape().empty()) return std::nullopt;
   const bool transB = readers::Product(node.attributes).transposesB;
   const int64_t depth = b->shape().rank() == 1 ? b->shape()[0] : b->shape()[b->shape().rank() - (transB ? 1 : 2)];
   const ProductShape shape({1, depth}, b->shape(), false, transB);
@@ -462,13 +462,16 @@ bool hasManyRows(const Node& node) {
   return rows > kMostRowsOfHalves;
 }
 
-// Of models of float16 or bfloat16, whose weights became floats without a loss: they are kept in the space that they
-// had, unless many rows will multiply them, which does not wait for memory. Others, those of a file, are known by their
-// place in it (kept_weights.h).
+// Weights of models of float16 or bfloat16 are kept in the space that they had, unless many rows will multiply them,
+// which does not wait for memory.
+bool keepsHalves(const Node& node, const Tensor& weights) {
+  return gemmTableFor(node).wordElements == 1 && weights.count() >= kFewestHalves && !hasManyRows(node);
+}
+
+// Those that became floats without a loss. Others, those of a file, are known by their place in it (kept_weights.h).
 Ref<PackedWeights> packHalves(const Node& node, const ProductShape& shape, const Tensor& weights) {
   const bool isOfFile = weights.storage() && weights.storage()->file();
-  if (gemmTableFor(node).wordElements != 1 || isOfFile || weights.count() < kFewestHalves || hasManyRows(node))
-    return nullptr;
+  if (isOfFile || !keepsHalves(node, weights)) return nullptr;
   uint16_t some[kNarrowedAtOnce];
   for (const HalfType& half : halfTypes())
     if (half.widen && narrowExactly(half, weights.as<float>(), kNarrowedAtOnce, some))
@@ -476,8 +479,62 @@ Ref<PackedWeights> packHalves(const Node& node, const ProductShape& shape, const
   return nullptr;
 }
 
+// A panel of a matrix, in the order of GemmTable::pack; columns beyond the last one are 0.
+void packPanel(const ProductShape& shape, const uint16_t* matrix, int64_t begin, int64_t width, uint16_t* to) {
+  constexpr int64_t kBlock = 64;  // of a column, whose lines stay in the first cache
+  const int64_t columns = std::min(width, shape.columns - begin);
+  std::fill_n(to, columns < width ? shape.depth * width : 0, uint16_t{0});
+  if (!shape.transB) {
+    for (int64_t k = 0; k < shape.depth; ++k) std::copy_n(matrix + k * shape.columns + begin, columns, to + k * width);
+    return;
+  }
+  for (int64_t block = 0; block < shape.depth; block += kBlock)
+    for (int64_t n = 0; n < columns; ++n)
+      for (int64_t k = block; k < std::min(block + kBlock, shape.depth); ++k)
+        to[k * width + n] = matrix[(begin + n) * shape.depth + k];
+}
+
+void widen(const HalfType& half, const uint16_t* from, int64_t count, float* to) {
+  for (int64_t i = 0; i < count; i += kNarrowedAtOnce)
+    half.widen({to + i, {from + i, nullptr, nullptr}, {1, 0, 0}, std::min(count - i, kNarrowedAtOnce), 0, 0});
+}
+
+// Of weights that are still of 16 bits.
+Ref<PackedWeights> packNarrow(const Node& node, const HalfType& half, const ProductShape& shape,
+                              const Tensor& weights) {
+  const GemmTable& table = gemmTable();
+  const Panels panels(table.lanes, table.panelVectors, shape.columns);
+  const bool staysNarrow = keepsHalves(node, weights);
+  auto packed = makeRef<PackedWeights>(table, shape.bCount(), shape.depth, shape.columns, nullptr,
+                                       staysNarrow ? half.dtype : DType::Float32);
+  parallelFor(defaultLanes(), shape.bCount() * panels.count, 1, [&](int64_t begin, int64_t end, int) {
+    WorkVector<uint16_t> narrow(static_cast<size_t>(staysNarrow ? 0 : shape.depth * panels.width(0)));
+    for (int64_t i = begin; i < end; ++i) {
+      const int64_t matrix = i / panels.count, panel = i % panels.count, width = panels.width(panel);
+      const int64_t at = panels.begin(panel) * shape.depth, count = shape.depth * width;
+      float* floats = packed->matrix(matrix);
+      uint16_t* to = staysNarrow ? reinterpret_cast<uint16_t*>(floats) + at : narrow.data();
+      packPanel(shape, weights.as<uint16_t>() + matrix * shape.depth * shape.columns, panels.begin(panel), width, to);
+      if (!staysNarrow) widen(half, to, count, floats + at);
+      passWork(count / 8);
+    }
+  });
+  return packed;
+}
+
+// NULL if there are no such weights, or their products are of words.
+Ref<PackedWeights> packNarrow(const Node& node, std::span<const Tensor* const> constants) {
+  if (gemmTableFor(node).wordElements != 1) return nullptr;
+  for (const HalfType& half : halfTypes()) {
+    const std::optional<ProductShape> shape = packedShape(node, constants, half.dtype);
+    if (shape && half.widen) return packNarrow(node, half, *shape, *constants[1]);
+  }
+  return nullptr;
+}
+
 Ref<Prepared> prepareWeights(const Node& node, std::span<const Tensor* const> constants) {
-  const std::optional<ProductShape> shape = packedShape(node, constants);
+  if (Ref<PackedWeights> narrow = packNarrow(node, constants)) return narrow;
+  const std::optional<ProductShape> shape = packedShape(node, constants, DType::Float32);
   if (!shape) return nullptr;
   if (Ref<PackedWeights> halves = packHalves(node, *shape, *constants[1])) return halves;
   const GemmTable& table = gemmTableFor(node);
@@ -511,7 +568,8 @@ bool isProduct(const Node& node) {
 }  // namespace
 
 std::optional<PackedForm> productForm(const Node& node, std::span<const Tensor* const> constants) {
-  const std::optional<ProductShape> shape = isProduct(node) ? packedShape(node, constants) : std::nullopt;
+  const std::optional<ProductShape> shape =
+      isProduct(node) ? packedShape(node, constants, DType::Float32) : std::nullopt;
   if (!shape) return std::nullopt;
   return PackedForm{"product", gemmTableFor(node), shape->bCount(), shape->depth, shape->columns, 0, {shape->transB}};
 }
