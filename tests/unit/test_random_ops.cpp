@@ -103,7 +103,7 @@ const Row kRows[] = {
     {"MaxPool", fusedPool, kFloatsAndBytes, kExact, -4, 4, kMaxDomain},
     {"AveragePool", fusedPool, kFloats, kSums, -4, 4, kMaxDomain},
     {"Attention", attention, kFloats, kSums, -4, 4, kMaxDomain},
-    {"Rotary", rotary, kFloat32, kDifferences, -4, 4, kMaxDomain},
+    {"Rotary", rotary, kFloat32, kSums, -4, 4, kMaxDomain},
     {"AddLayerNormalization", addLayerNormalization, kFloats, kDifferences, -4, 4, kMaxDomain},
     {"GlobalAveragePool", globalPool, kFloats, kSums},
     {"GlobalMaxPool", globalPool, kFloats, kExact},

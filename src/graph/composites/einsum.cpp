@@ -2,7 +2,7 @@
 // Einsum: operands are multiplied two at a time, as matrix products if an axis is summed, otherwise elementwise.
 #include <algorithm>
 #include <map>
-#include <ranges>
+#include <span>
 
 #include "graph/composites/tables.h"
 
@@ -232,7 +232,7 @@ Labels outerAxes(const Term& matrix, const Roles& roles) {
     outer.push_back(matrix.labels[i]);
   const Labels first = joined({&roles.batch, &outer, &roles.summed});
   const bool isInOrder =
-      first.size() < matrix.labels.size() && std::ranges::equal(first, matrix.labels | std::views::take(first.size()));
+      first.size() < matrix.labels.size() && std::ranges::equal(first, std::span(matrix.labels).first(first.size()));
   return isInOrder ? outer : Labels();
 }
 

@@ -546,7 +546,7 @@ class KeptBoxes {
       const Floats height = least(all(box.y2), y2) - greatest(all(box.y1), y1);
       const Floats width = least(all(box.x2), x2) - greatest(all(box.x1), x1);
       const Floats both = height * width, part = both / (all(box.area) + area - both);
-      const auto isMore = ((height <= 0) | (width <= 0) ? Floats{} : part) > most;
+      const auto isMore = (((height <= 0) | (width <= 0)) ? Floats{} : part) > most;
       int64_t halves[2];
       std::memcpy(halves, &isMore, sizeof halves);
       return (halves[0] | halves[1]) != 0;
