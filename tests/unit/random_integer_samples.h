@@ -182,7 +182,8 @@ inline Sample scaledMatMul(Source& source, const Row& row) {
   for (size_t i : {2, 3})
     if (sample.inputs[i] && sample.inputs[i]->count() != 1)
       sample.inputs[i] = zeroPoint(source, sample.inputs[i - 2]->dtype(), {});
-  sample.inputs[4] = source.tensor(DType::Float32, source.chance(50) ? Shape() : columns, 0.01, 0.05);
+  const bool hasOne = source.chance(50) || columns.count() == 0;  // a scale has elements
+  sample.inputs[4] = source.tensor(DType::Float32, hasOne ? Shape() : columns, 0.01, 0.05);
   if (source.chance(60)) sample.inputs.push_back(source.tensor(DType::Float32, columns, -3, 3));
   return sample;
 }
