@@ -3,14 +3,20 @@
 
 #include <bit>
 #include <cstdint>
+#include <limits>
 
 namespace max {
 
-// Rises with the number, as unsigned integers do; -0 is 0. Without a jump, which would often be predicted wrongly. NaN
-// has no order.
+// Of the bits of numbers that are not -0, or of vectors of them: rises with the number, as signed integers do. Without
+// a jump, which would often be predicted wrongly. NaN has no order.
+template <class Bits>
+Bits signedFloatOrder(Bits bits) {
+  return bits ^ ((bits >> 31) & std::numeric_limits<int32_t>::max());
+}
+
+// The same as an unsigned integer; -0 is 0.
 inline uint32_t floatOrder(float number) {
-  const uint32_t bits = std::bit_cast<uint32_t>(number + 0.f);
-  return bits ^ (static_cast<uint32_t>(static_cast<int32_t>(bits) >> 31) | 1u << 31);
+  return static_cast<uint32_t>(signedFloatOrder(std::bit_cast<int32_t>(number + 0.f))) ^ 1u << 31;
 }
 
 }  // namespace max

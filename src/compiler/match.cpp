@@ -2,6 +2,7 @@
 // Reading graphs: what rules ask before they rewrite.
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <numeric>
 
 #include "base/number_access.h"
@@ -90,6 +91,10 @@ std::optional<std::vector<int64_t>> integersOf(const Value* value) {
   const DType dtype = value->constant->dtype();
   if (dtype != DType::Int64 && dtype != DType::Int32) return std::nullopt;
   return integerValues(*value->constant);
+}
+
+bool sameTensor(const Tensor& a, const Tensor& b) {
+  return a.dtype() == b.dtype() && a.shape() == b.shape() && std::memcmp(a.data(), b.data(), a.bytes()) == 0;
 }
 
 int64_t normaliseAxis(int64_t axis, int rank) { return axis < 0 ? axis + rank : axis; }

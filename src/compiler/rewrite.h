@@ -89,7 +89,8 @@ bool sameDims(const Value* a, const Value* b);
 bool sameRank(const Value* a, const Value* b);
 bool sameType(const Value* a, const Value* b);
 bool isRanked(const Value* value);
-int rankOf(const Value* value);  // of a ranked value
+int rankOf(const Value* value);                     // of a ranked value
+bool sameTensor(const Tensor& a, const Tensor& b);  // type, shape and contents
 // The only element of a constant, as a number.
 std::optional<double> scalarOf(const Value* value);
 bool isScalar(const Value* value, double number);

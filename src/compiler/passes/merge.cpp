@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Merges equal nodes (same operator, inputs, attributes) and small equal constants.
-#include <cstring>
 #include <functional>
 #include <unordered_map>
 
@@ -81,10 +80,6 @@ size_t hashTensor(const Tensor& tensor) {
   size_t hash = mix(std::hash<std::string_view>()(bytes), static_cast<size_t>(tensor.dtype()));
   for (const int64_t dim : tensor.shape()) hash = mix(hash, static_cast<size_t>(dim));
   return hash;
-}
-
-bool sameTensor(const Tensor& a, const Tensor& b) {
-  return a.dtype() == b.dtype() && a.shape() == b.shape() && std::memcmp(a.data(), b.data(), a.bytes()) == 0;
 }
 
 void mergeConstants(Rewriter& rewriter) {

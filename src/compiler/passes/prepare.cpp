@@ -173,7 +173,7 @@ class Packer {
 
   Ref<Prepared> prepare(const Job& job) {
     const std::vector<const Tensor*> known = knownInputs(*job.node);
-    if (std::none_of(job.node->inputs.begin(), job.node->inputs.end(), narrowWeights)) return prepare(job, known);
+    if (std::none_of(job.node->inputs.begin(), job.node->inputs.end(), narrowWeights)) return recallOrPack(job, known);
     std::vector<const Tensor*> narrow = known, wide = known;
     std::vector<Ref<Tensor>> floats;
     const auto replace = [&](std::vector<const Tensor*>& constants, auto tensorOf) {
@@ -186,7 +186,7 @@ class Packer {
     return pack(job, wide);
   }
 
-  Ref<Prepared> prepare(const Job& job, std::span<const Tensor* const> known) {
+  Ref<Prepared> recallOrPack(const Job& job, std::span<const Tensor* const> known) {
     if (folder_.empty()) return pack(job, known);
     if (Ref<Prepared> recalled = operators_.recallWeights(folder_, *job.node, known)) return recalled;
     Ref<Prepared> result = pack(job, known);

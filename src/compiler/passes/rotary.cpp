@@ -3,7 +3,7 @@
 // that are cut out, multiplied and put together again go through memory several times otherwise. On the host: an
 // accelerator's elementwise operators read such halves where they are.
 #include <array>
-#include <cstring>
+#include <utility>
 
 #include "compiler/passes.h"
 #include "graph/readers/normalization.h"
@@ -18,9 +18,10 @@ std::optional<int64_t> lastOf(const Value* value) {
   return last.isKnown() ? std::optional(last.value()) : std::nullopt;
 }
 
-bool cutsLastAxis(const Node& split) {
-  const int rank = rankOf(split.input(0));
-  return rank > 0 && readers::readAxis(split.attributes, 0, rank) == rank - 1;
+// Whether an operator's axis is the last one of a value.
+bool isAlongLast(const Node& node, const Value* value) {
+  const int rank = isRanked(value) ? rankOf(value) : 0;
+  return rank > 0 && readers::readAxis(node.attributes, 0, rank) == rank - 1;
 }
 
 // What lies between `begin` and `end` of the last axis of `source`.
@@ -30,7 +31,7 @@ struct Part {
 };
 
 Part partOfSplit(const Node& split, const Value* value) {
-  if (!isRanked(split.input(0)) || !cutsLastAxis(split)) return {};
+  if (!isAlongLast(split, split.input(0))) return {};
   int64_t begin = 0;
   for (const Value* output : split.outputs) {
     const std::optional<int64_t> size = lastOf(output);
@@ -69,11 +70,7 @@ bool areHalves(const Part& first, const Part& second) {
          second.begin == *size / 2 && second.end == *size;
 }
 
-bool isConcatOfTwo(const Node& concat) {
-  if (concat.inputs.size() != 2 || !isRanked(concat.output())) return false;
-  const int rank = rankOf(concat.output());
-  return rank > 0 && readers::readAxis(concat.attributes, 0, rank) == rank - 1;
-}
+bool isConcatOfTwo(const Node& concat) { return concat.inputs.size() == 2 && isAlongLast(concat, concat.output()); }
 
 struct Product {
   const Node* node = nullptr;
@@ -97,39 +94,48 @@ bool joinRotary(Rewriter& rewriter, Node& node, Value* x, Value* cos, Value* sin
   return rewriter.replace(&node, rotary->output());
 }
 
-// x cos + (-second half, first half) sin
-bool joinTurned(Rewriter& rewriter, Node& node) {
-  for (const size_t side : {size_t{0}, size_t{1}}) {
-    const Product plain = productOf(node.input(side)), turned = productOf(node.input(1 - side));
-    if (!plain.node || !turned.node) return false;
-    for (const size_t k : {size_t{0}, size_t{1}}) {
-      const Node* concat = hasSingleUse(turned.factors[k]) ? producer(turned.factors[k], "Concat") : nullptr;
-      const Node* negative = concat && isConcatOfTwo(*concat) ? producer(concat->input(0), "Neg") : nullptr;
-      if (!negative) continue;
-      const Part second = partOf(negative->input(0)), first = partOf(concat->input(1));
-      if (!areHalves(first, second)) continue;
-      for (const size_t i : {size_t{0}, size_t{1}})
-        if (plain.factors[i] == first.source && lastOf(plain.factors[1 - i]) == lastOf(first.source) &&
-            lastOf(turned.factors[1 - k]) == lastOf(first.source))
-          return joinRotary(rewriter, node, first.source, plain.factors[1 - i], turned.factors[1 - k],
-                            {negative, concat, plain.node, turned.node});
-    }
-  }
-  return false;
-}
-
 // The other factor of a product with `part`.
 Value* factorBeside(const Product& product, const Value* part) {
   if (!product.node) return nullptr;
   return product.factors[0] == part ? product.factors[1] : product.factors[1] == part ? product.factors[0] : nullptr;
 }
 
+// (-second half, first half) of rows of `x`, times `sin`.
+struct Turned {
+  Value *x = nullptr, *sin = nullptr;
+  std::vector<const Node*> origins;
+};
+Turned turnedOf(const Product& product) {
+  for (Value* factor : product.factors) {
+    const Node* concat = hasSingleUse(factor) ? producer(factor, "Concat") : nullptr;
+    const Node* negative = concat && isConcatOfTwo(*concat) ? producer(concat->input(0), "Neg") : nullptr;
+    if (!negative) continue;
+    const Part second = partOf(negative->input(0)), first = partOf(concat->input(1));
+    if (areHalves(first, second))
+      return {first.source, factorBeside(product, factor), {negative, concat, product.node}};
+  }
+  return {};
+}
+
+// x cos + (-second half, first half) sin
+bool joinTurned(Rewriter& rewriter, Node& node) {
+  for (const size_t side : {size_t{0}, size_t{1}}) {
+    const Product plain = productOf(node.input(side)), product = productOf(node.input(1 - side));
+    if (!plain.node || !product.node) return false;
+    Turned turned = turnedOf(product);
+    Value* cos = turned.x ? factorBeside(plain, turned.x) : nullptr;
+    if (!cos || lastOf(cos) != lastOf(turned.x) || lastOf(turned.sin) != lastOf(turned.x)) continue;
+    turned.origins.push_back(plain.node);
+    return joinRotary(rewriter, node, turned.x, cos, turned.sin, std::move(turned.origins));
+  }
+  return false;
+}
+
 // A Transpose that moved up may have made two constants of one.
-bool isSame(const Value* a, const Value* b) {
+bool isSame(Rewriter& rewriter, const Value* a, const Value* b) {
   if (a == b) return true;
   if (!a || !b || !a->constant || !b->constant || !sameType(a, b)) return false;
-  const Tensor &x = *a->constant, &y = *b->constant;
-  return x.shape() == y.shape() && std::memcmp(x.data(), y.data(), x.bytes()) == 0;
+  return rewriter.options().budget->load.tryTakeWork(a->constant->bytes()) && sameTensor(*a->constant, *b->constant);
 }
 
 // (first cos - second sin, first sin + second cos)
@@ -148,7 +154,7 @@ bool joinHalves(Rewriter& rewriter, Node& node) {
       if (!areHalves(low, high) || lastOf(cos) != lastOf(first) || lastOf(sin) != lastOf(first)) continue;
       for (const size_t side : {size_t{0}, size_t{1}}) {
         const Product withSin = productOf(plus->input(side)), withCos = productOf(plus->input(1 - side));
-        if (isSame(factorBeside(withSin, first), sin) && isSame(factorBeside(withCos, second), cos))
+        if (isSame(rewriter, factorBeside(withSin, first), sin) && isSame(rewriter, factorBeside(withCos, second), cos))
           return joinRotary(rewriter, node, low.source, cos, sin, {split, minus, plus});
       }
     }

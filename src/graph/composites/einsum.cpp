@@ -236,22 +236,13 @@ Labels outerAxes(const Term& matrix, const Roles& roles) {
   return isInOrder ? outer : Labels();
 }
 
-// A row of each batch times its matrices, one for each element of the `outer` axes: these stay where they are, since to
-// move them would take longer than the product. [batch.., outer.., columns..].
-Term rowTimesMatrices(Expansion& e, Term row, const Term& matrix, const Roles& roles, const Labels& outer) {
-  arrange(e, row, joined({&roles.batch, &roles.summed}));
-  const size_t batch = roles.batch.size() + outer.size(), columns = matrix.labels.size() - batch - roles.summed.size();
-  std::vector<int64_t> missing;
-  for (size_t i = roles.batch.size(); i <= batch; ++i) missing.push_back(static_cast<int64_t>(i));
-  std::vector<Extent> shape = sizesOf(e, row.value, 0, roles.batch.size());
-  shape.push_back(product(e, row.value, roles.batch.size(), roles.summed.size()));
-  Value* rows = e.unsqueeze(e.reshape(row.value, shape), missing);
-  Value* result = e.matmul(rows, asMatrices(e, matrix, batch, roles.summed.size(), columns));
-  shape = sizesOf(e, matrix.value, 0, batch);
-  for (const Extent& size : sizesOf(e, matrix.value, batch + roles.summed.size(), columns)) shape.push_back(size);
-  Labels labels = matrix.labels;
-  std::erase_if(labels, [&](int label) { return contains(roles.summed, label); });
-  return {e.reshape(result, shape), labels};
+// Makes axes of the second term a part of the batch, along which the first one is repeated.
+void widenBatch(Expansion& e, Term& first, Roles& roles, const Labels& axes) {
+  std::vector<int64_t> places;
+  for (size_t i = 0; i < axes.size(); ++i) places.push_back(static_cast<int64_t>(first.labels.size() + i));
+  first = {e.unsqueeze(first.value, places), joined({&first.labels, &axes})};
+  roles.batch = joined({&roles.batch, &axes});
+  std::erase_if(roles.right, [&](int label) { return contains(axes, label); });
 }
 
 Value* matricesOf(Expansion& e, Term term, const Labels& batch, Labels rows, Labels columns) {
@@ -266,12 +257,12 @@ Value* matrixProduct(Expansion& e, const Term& a, const Term& b, const Roles& ro
                            matricesOf(e, b, roles.batch, roles.summed, roles.right));
   if (roles.left.size() == 1 && roles.right.size() == 1) return result;
   std::vector<Extent> shape;
-  const auto add = [&](const Term& term, const Labels& labels) {
-    for (int label : labels) shape.push_back(e.dim(term.value, static_cast<int>(placeOf(term.labels, label))));
+  const auto add = [&](const Term& term, int label) {
+    shape.push_back(e.dim(term.value, static_cast<int>(placeOf(term.labels, label))));
   };
-  add(a, roles.batch);
-  add(a, roles.left);
-  add(b, roles.right);
+  for (int label : roles.batch) add(dimOf(a, label).is(1) ? b : a, label);
+  for (int label : roles.left) add(a, label);
+  for (int label : roles.right) add(b, label);
   return e.reshape(result, shape);
 }
 
@@ -304,14 +295,16 @@ Term multiply(Expansion& e, Term a, Term b, const Labels& needed) {
   sumOver(e, a, without(a.labels, needed, b.labels));
   sumOver(e, b, without(b.labels, needed, a.labels));
   Roles roles = rolesOf(a, b, needed);
-  if (comesLater(roles, needed) && !a.value->constant && !b.value->constant) {
+  const bool areGiven = !a.value->constant && !b.value->constant;
+  // A row times matrices that were gathered for it leaves these where they are: moving them would take longer than the
+  // product.
+  const bool hasRowSecond = roles.right.empty() && !a.value->constant && !outerAxes(a, roles).empty();
+  if (hasRowSecond || (areGiven && comesLater(roles, needed))) {
     std::swap(a, b);
     roles = rolesOf(a, b, needed);
   }
-  const bool isRow = roles.left.empty() || roles.right.empty();
-  const Term &row = roles.left.empty() ? a : b, &matrix = roles.left.empty() ? b : a;
-  const Labels outer = isRow && !roles.summed.empty() ? outerAxes(matrix, roles) : Labels();
-  if (!outer.empty() && !matrix.value->constant) return rowTimesMatrices(e, row, matrix, roles, outer);
+  const Labels outer = roles.left.empty() && !b.value->constant ? outerAxes(b, roles) : Labels();
+  if (!outer.empty()) widenBatch(e, a, roles, outer);
   Value* result = roles.summed.empty() ? elementwiseProduct(e, a, b, roles) : matrixProduct(e, a, b, roles);
   return {result, joined({&roles.batch, &roles.left, &roles.right})};
 }

@@ -192,7 +192,7 @@ class TopKOp final : public OpKernel {
       std::memcpy(&some, from, sizeof some);
       Orders rising = reinterpret_cast<Orders>(some + Vector{});  // zeros are equal
       if constexpr (std::is_floating_point_v<T>) {
-        rising ^= rising >> 31 & std::numeric_limits<int32_t>::max();
+        rising = signedFloatOrder(rising);
         rising = some != some ? std::numeric_limits<int32_t>::max() - Orders{} : rising;
       }
       rising = largest_ ? ~rising : rising;
