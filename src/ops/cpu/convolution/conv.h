@@ -53,7 +53,7 @@ inline constexpr int64_t kDepthwiseRowsAtOnce = 2;  // of the output
 // How a depthwise convolution computes some rows of output pixels.
 struct DepthwiseBand {
   // Rows of the input, of floats or with words of bfloat16; NULL = outside. A row of the output reads `kernelRows`, and
-  // the next one those that come `rowStride` later; those that two more would read are prefetched only.
+  // the next one those that come `rowStride` later.
   const void* const* x;
   int64_t rows, kernelRows, rowStride;
   const float* weights;  // per kernel row, `weightsStep` from each other: [kernel width][channels]; or words
@@ -68,10 +68,12 @@ struct DepthwiseBand {
   const float* residual;  // NULL = none; the output's place in it
   float* out;
   uint16_t* narrow;  // the output as bfloat16 instead; NULL = floats
-  bool isFar;        // the input is in no near cache, and the next rows are prefetched
-  bool isStreamed;   // floats past the caches (ops/cpu/streamed.h)
-  bool isTurned;     // rows are the columns of an image
-  float low, high;   // limits of the results; infinities = none
+  // From what a row of the output reads to what the next one does, of an input that is in no near cache: it is
+  // prefetched. 0 = near.
+  int64_t farStep;
+  bool isStreamed;  // floats past the caches (ops/cpu/streamed.h)
+  bool isTurned;    // rows are the columns of an image
+  float low, high;  // limits of the results; infinities = none
 
   // What row `h` of the output reads for kernel row `r`.
   template <class T>
@@ -139,6 +141,7 @@ class DepthwiseRows {
   };
   RowPlace placeOf(int64_t index) const;
   int64_t findRows(const RowPlace& at, int64_t rows, Input input, const void** x) const;
+  int64_t farStep() const;
   // Some columns only of a single row.
   void runBand(int64_t index, int64_t rows, Columns columns, Input input, const Operands& operands,
                std::byte* scratch) const;

@@ -74,15 +74,16 @@ HWY_INLINE void finish(const DepthwiseBand& band, V (&sums)[kRows][kPixels], Pla
   const int64_t pixels = band.outWidth - at.pixel;
   const auto each = [&](auto work) HWY_ATTR {
     MAX_UNROLL for (int o = 0; o < kRows; ++o) MAX_UNROLL for (int p = 0; p < kPixels; ++p) if (!kEdge || p < pixels)
-        work(sums[o][p], from + o * rowStep + p * step);
+        work(sums[o][p], o * rowStep + p * step);
   };
   const auto all = [&](auto work) HWY_ATTR {
     MAX_UNROLL for (int o = 0; o < kRows; ++o) MAX_UNROLL for (int p = 0; p < kPixels; ++p) work(sums[o][p]);
   };
-  if (band.residual)
-    each([&](V& sum, int64_t i) HWY_ATTR {
-      sum = hn::Add(sum, kFull ? hn::LoadU(d, band.residual + i) : loadFirst(d, band.residual + i, count));
-    });
+  if (const float* residual = band.residual) {
+    residual += from;
+    each([&](V& sum, int64_t i)
+             HWY_ATTR { sum = hn::Add(sum, kFull ? hn::LoadU(d, residual + i) : loadFirst(d, residual + i, count)); });
+  }
   // A processor that compares where it multiplies feels each of them.
   const V low = hn::Set(d, band.low), high = hn::Set(d, band.high);
   if (band.low > -kInfinity) all([&](V& sum) HWY_ATTR { sum = hn::Max(low, sum); });
@@ -90,12 +91,13 @@ HWY_INLINE void finish(const DepthwiseBand& band, V (&sums)[kRows][kPixels], Pla
 #if HWY_TARGET == HWY_AVX3
   if (band.narrow) return storeWords(band, sums, at, from, count);
 #endif
-  if (band.isStreamed) return each([&](V sum, int64_t i) HWY_ATTR { hn::Stream(sum, d, band.out + i); });
+  float* const out = band.out + from;  // vectors that are stored could change the band's
+  if (band.isStreamed) return each([&](V sum, int64_t i) HWY_ATTR { hn::Stream(sum, d, out + i); });
   each([&](V sum, int64_t i) HWY_ATTR {
     if (kFull)
-      hn::StoreU(sum, d, band.out + i);
+      hn::StoreU(sum, d, out + i);
     else
-      storeFirst(d, sum, band.out + i, count);
+      storeFirst(d, sum, out + i, count);
   });
 }
 
@@ -119,17 +121,67 @@ constexpr int kTilePixels = kLanes < 16 || kWidth == 2    ? 4
                             : kWidth == 5 && kStride == 2 ? 6
                                                           : 7;
 
+// Rows of the input that the tile below reads as the first; below an image is the next one. By then they are in the
+// second cache: more would not fit the first. Chips drop prefetches when many are under way, so that a tile asks for
+// one of `kParts` of a row while it reads one, and for lines that follow each other, where pixels have no gaps.
+template <class T, int kPixels, int kParts = 1>
+class Ahead {
+ public:
+  Ahead(const DepthwiseBand& band, Place at, int64_t tileRows)
+      : parts_{},
+        step_(band.inStep == band.channels ? kVector : band.inStep),
+        channelStep_(band.inStep == band.channels ? kPixels : 1) {
+    if (band.farStep == 0) return;
+    const int64_t own = band.kernelRows + (tileRows - 1) * band.rowStride, pixel = at.pixel * band.stride;
+    for (int64_t r = 0; r < std::min<int64_t>(tileRows * band.rowStride, kMostRows); ++r)
+      if (const T* row = rowBelow(band, at.h, own, own + r))
+        for (int64_t part = 0; part < kParts; ++part)
+          parts_[r * kParts + part] = row + pixel * band.inStep + part * kLines * step_;
+  }
+
+  // While row `r` of the tile's is read.
+  HWY_INLINE void prefetch(int64_t r, int64_t c) const {
+    if (r < kMostRows * kParts && parts_[r]) prefetchPart(parts_[r] + c * channelStep_);
+  }
+  // All at once.
+  HWY_INLINE void prefetch(int64_t c) const {
+    for (const T* part : parts_)
+      if (part) prefetchPart(part + c * channelStep_);
+  }
+
+ private:
+  static constexpr int kMostRows = 4, kVector = kLanes * sizeof(float) / sizeof(T);
+  static constexpr int kLines = (kPixels + kParts - 1) / kParts;  // of a part
+
+  // The tile has `own` rows; found from the last one above that is inside of the image.
+  static const T* rowBelow(const DepthwiseBand& band, int64_t h, int64_t own, int64_t r) {
+    for (int64_t steps = 0; r >= 0; r -= band.rowStride, ++steps)
+      if (r < own && band.row<T>(h, r)) return band.row<T>(h, r) + steps * band.farStep;
+    return nullptr;
+  }
+
+  HWY_INLINE void prefetchPart(const T* part) const {
+    MAX_UNROLL for (int i = 0; i < kLines; ++i) __builtin_prefetch(part + i * step_, 0, 2);
+    __asm__("" ::: "memory");  // no other loads in between: chips fetch more of what looks like a stream
+  }
+
+  const T* parts_[kMostRows * kParts];  // NULL = near, or no such row
+  int64_t step_, channelStep_;
+};
+
 // The sums of one vector of channels of a tile.
 template <int kWidth, int kStride, int kRows>
 struct TileSums {
   static constexpr int kPixels = kTilePixels<kWidth, kStride>;
+  using RowsAhead = Ahead<float, kPixels * kStride, kRows == 1 ? 1 : (kWidth + kStride) / (kRows * kStride)>;
   V of[kRows][kPixels];
 
   // Adds rows [begin, end) of the input, counted from the tile's first: the output's rows [kFirst, kFirst + kCount)
   // read them, each with its own row of the kernel. Each vector of the input is loaded once. kEdge: some columns may
   // lie outside the row.
   template <int kFirst, int kCount, bool kEdge, bool kFull>
-  HWY_INLINE void add(const DepthwiseBand& band, Place at, int64_t begin, int64_t end, int64_t c, int64_t count) {
+  HWY_INLINE void add(const DepthwiseBand& band, const RowsAhead& ahead, Place at, int64_t begin, int64_t end,
+                      int64_t c, int64_t count) {
     const D d;
     constexpr int kInputs = (kPixels - 1) * kStride + kWidth;
     const int64_t step = band.inStep, column = at.pixel * kStride - band.before;
@@ -137,6 +189,7 @@ struct TileSums {
                           HWY_ATTR { return kFull ? hn::LoadU(d, from) : loadFirst(d, from, count); };
     for (int64_t r = begin; r < end; ++r) {
       const float* x = band.row<float>(at.h, r);
+      ahead.prefetch(r, c);
       if (!x) continue;
       x += column * step + c;
       V taps[kCount][kWidth];
@@ -160,17 +213,18 @@ struct TileSums {
 // One vector of channels of a tile; two rows are those of a square kernel. kEdge: also, some pixels may lie past the
 // row's end.
 template <int kWidth, int kStride, int kRows, bool kEdge, bool kFull>
-HWY_INLINE void tileVector(const DepthwiseBand& band, Place at, int64_t c, int64_t count) {
+HWY_INLINE void tileVector(const DepthwiseBand& band, const typename TileSums<kWidth, kStride, kRows>::RowsAhead& ahead,
+                           Place at, int64_t c, int64_t count) {
   constexpr int kPixels = kTilePixels<kWidth, kStride>;
   TileSums<kWidth, kStride, kRows> sums;
   const V start = initial(band, c, count);
   MAX_UNROLL for (int o = 0; o < kRows; ++o) MAX_UNROLL for (int p = 0; p < kPixels; ++p) sums.of[o][p] = start;
   if constexpr (kRows == 1) {
-    sums.template add<0, 1, kEdge, kFull>(band, at, 0, band.kernelRows, c, count);
+    sums.template add<0, 1, kEdge, kFull>(band, ahead, at, 0, band.kernelRows, c, count);
   } else {
-    sums.template add<0, 1, kEdge, kFull>(band, at, 0, kStride, c, count);
-    sums.template add<0, 2, kEdge, kFull>(band, at, kStride, kWidth, c, count);
-    sums.template add<1, 1, kEdge, kFull>(band, at, kWidth, kWidth + kStride, c, count);
+    sums.template add<0, 1, kEdge, kFull>(band, ahead, at, 0, kStride, c, count);
+    sums.template add<0, 2, kEdge, kFull>(band, ahead, at, kStride, kWidth, c, count);
+    sums.template add<1, 1, kEdge, kFull>(band, ahead, at, kWidth, kWidth + kStride, c, count);
   }
   finish<kEdge, kFull>(band, sums.of, at, c, count);
 }
@@ -248,38 +302,17 @@ HWY_INLINE void anyVector(const DepthwiseBand& band, Place at, const AnyColumns<
   finish<kEdge, kFull>(band, sum, at, c, count);
 }
 
-// Rows of the input that the tile below reads as the first. By then they are in the second cache; more would not fit
-// the first.
-template <class T, int kPixels>
-struct Ahead {
-  const T* x[4];  // NULL = near, or outside of the image
-  int64_t step;
-  Ahead(const DepthwiseBand& band, Place at, int64_t tileRows) : x{}, step(band.inStep) {
-    if (!band.isFar) return;
-    const int64_t first = band.kernelRows + (tileRows - 1) * band.rowStride;
-    const int64_t column = at.pixel * band.stride - band.before + band.kernelWidth - band.stride;
-    for (int64_t r = 0; r < std::min<int64_t>(tileRows * band.rowStride, 4); ++r)
-      if (const T* row = band.row<T>(at.h, first + r)) x[r] = row + column * step;
-  }
-
-  HWY_INLINE void prefetch(int64_t c) const {
-    for (const T* row : x)
-      if (row) MAX_UNROLL for (int i = 0; i < kPixels; ++i) __builtin_prefetch(row + i * step + c, 0, 2);
-  }
-};
-
 // Some channels of a tile. The last ones are a whole vector, some of which is computed twice; fewer channels than that
 // take the way of the edges: another copy for them would be large.
 template <int kWidth, int kStride, int kRows, bool kEdge>
 HWY_NOINLINE void tile(const DepthwiseBand& band, Place at, int64_t first, int64_t last) {
-  const Ahead<float, kTilePixels<kWidth, kStride> * kStride> ahead(band, at, kRows);
+  const typename TileSums<kWidth, kStride, kRows>::RowsAhead ahead(band, at, kRows);
   int64_t c = first;
   for (; last >= kLanes && c < last; c += kLanes) {
     c = std::min(c, last - kLanes);
-    ahead.prefetch(c);
-    tileVector<kWidth, kStride, kRows, kEdge, true>(band, at, c, kLanes);
+    tileVector<kWidth, kStride, kRows, kEdge, true>(band, ahead, at, c, kLanes);
   }
-  if (kLanes > 1 && c < last) tileVector<kWidth, kStride, kRows, true, false>(band, at, c, last - c);
+  if (kLanes > 1 && c < last) tileVector<kWidth, kStride, kRows, true, false>(band, ahead, at, c, last - c);
 }
 
 template <int kPixels, bool kEdge>
@@ -631,12 +664,11 @@ DepthwiseRows::RowPlace DepthwiseRows::placeOf(int64_t index) const {
   return bandAxis_ == 0 ? RowPlace{image, first, second} : RowPlace{image, second, first};
 }
 
-// The rows of the input that `rows` of a band read from the first one on; of an image that is far, the next ones, too.
-// Returns how many.
+// The rows of the input that `rows` of a band read from the first one on. Returns how many.
 int64_t DepthwiseRows::findRows(const RowPlace& at, int64_t rows, Input input, const void** x) const {
   Spatial count{shape_.kernel[0], shape_.kernel[1], 1};
   const auto axis = static_cast<size_t>(bandAxis_);
-  count[axis] += (rows - 1 + (isFar_ ? kDepthwiseRowsAtOnce : 0)) * shape_.stride[axis];
+  count[axis] += (rows - 1) * shape_.stride[axis];
   for (int64_t kd = 0; kd < count[0]; ++kd)
     for (int64_t i = 0; i < count[1]; ++i) {
       const int64_t id = at.d * shape_.stride[0] - shape_.before[0] + kd * shape_.dilation[0];
@@ -676,13 +708,18 @@ void DepthwiseRows::runAll(int lanes, Input input, const Operands& operands, std
   });
 }
 
+int64_t DepthwiseRows::farStep() const {
+  const int64_t row = shape_.in[2] * inStep_, step = bandAxis_ == 0 ? shape_.in[1] * row : row;
+  return isFar_ ? rowsApart_ * shape_.stride[static_cast<size_t>(bandAxis_)] * step : 0;
+}
+
 void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input input, const Operands& operands,
                             std::byte* scratch) const {
   const int64_t width = columns.end - columns.begin;
   const RowPlace place = placeOf(index);
   const int64_t at = place.image * out_.image + place.d * out_.frame + place.h * out_.row + columns.begin * out_.pixel;
   const int64_t pixelBytes = out_.pixel * static_cast<int64_t>(sizeof(float));
-  const void* x[kMaxInputRows + (1 + kDepthwiseRowsAtOnce) * kMaxKernelRows];
+  const void* x[kMaxInputRows + kMaxKernelRows];
   const int64_t inputRows = findRows(place, rows, input, x);
   auto* narrow = writesNarrow_ ? reinterpret_cast<uint16_t*>(operands.output) + at : nullptr;
   const bool isKept = writesNarrow_ && activation_.function;
@@ -714,7 +751,7 @@ void DepthwiseRows::runBand(int64_t index, int64_t rows, Columns columns, Input 
                            operands.residual ? operands.residual + at : nullptr,
                            out,
                            activation_.function ? nullptr : narrow,
-                           isFar_,
+                           farStep(),
                            !narrow && !activation_.function && isLarge_ && canStream(out, pixelBytes, nullptr) &&
                                (outStep == shape_.channels || shape_.channels % kWordLanes == 0) &&
                                (rows == 1 || outRowStep % kWordLanes == 0),
