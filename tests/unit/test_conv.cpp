@@ -131,6 +131,16 @@ TEST(Conv, StemsMatchReference) {
   });
 }
 
+// Rows of all lengths that are divided differently into tiles, and of several parts whose filters come together.
+TEST(Conv, StemsOfAllWidthsMatchReference) {
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(26);
+    for (int64_t width = 1; width < 60 && !testing::Test::HasFatalFailure(); ++width)
+      compare({1, 1, 3, width % 2 == 0 ? 16 : 40, 1, {width}, {1}, {1}, {1}, {0, 0}}, random, target, 1, "stem_f32");
+    compare({1, 1, 2, 70, 1, {700}, {5}, {2}, {1}, {1, 3}}, random, target, 1, "stem_f32");
+  });
+}
+
 TEST(Conv, StemsOfVideosMatchReference) {
   forEachCpuTarget([&](CpuTarget target) {
     RandomTensors random(26);

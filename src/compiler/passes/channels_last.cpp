@@ -68,23 +68,13 @@ Value* repeatChannels(Rewriter& rewriter, Value* x, int64_t times, const Node* o
   return rewriter.add("", "Reshape", {repeated, rewriter.constant(joined)}, {}, {origin})->output();
 }
 
-constexpr int64_t kMostRepeats = 4;
+constexpr int64_t kMostRepeats = 8;
 
-// A few filters for each channel are a depthwise convolution of repeated channels, since products would be narrow.
-// Worth it where an element is read some times.
-int64_t repeatsOf(const Node& node, const Shape& weights, const std::vector<readers::Window>& windows) {
-  constexpr double kFewestReads = 4;
-  const int64_t groups = readers::readGroups(node.attributes), times = weights[0] / groups;
-  if (weights.rank() > 5 || weights[1] != 1 || groups == 1 || times > kMostRepeats) return 1;
-  double reads = 1;
-  for (size_t i = 0; i < windows.size(); ++i) {
-    const Dim &in = node.input(0)->type.dims[i + 2], &out = node.output()->type.dims[i + 2];
-    const bool isKnown = in.isKnown() && out.isKnown() && in.value() > 0;
-    reads *= static_cast<double>(windows[i].size);
-    reads *= isKnown ? static_cast<double>(out.value()) / static_cast<double>(in.value())
-                     : 1 / static_cast<double>(windows[i].stride);
-  }
-  return reads >= kFewestReads ? times : 1;
+// How often each channel is repeated, so that a convolution of a few filters for each is depthwise: products would be
+// narrow.
+int64_t repeatsOf(const Shape& weights, int64_t groups) {
+  const int64_t times = weights[0] / groups;
+  return weights.rank() <= 5 && weights[1] == 1 && groups > 1 && times <= kMostRepeats ? times : 1;
 }
 
 bool lowerConv(Rewriter& rewriter, Node& node) {
@@ -94,7 +84,7 @@ bool lowerConv(Rewriter& rewriter, Node& node) {
   if (shape.rank() != rankOf(node.input(0)) || weights->constant->count() == 0) return false;
   const auto windows = explicitWindows(node, readers::readWindows(node.attributes, shape.dims().subspan(2)));
   if (!windows) return false;
-  const int64_t groups = readers::readGroups(node.attributes), times = repeatsOf(node, shape, *windows);
+  const int64_t groups = readers::readGroups(node.attributes), times = repeatsOf(shape, groups);
   Attributes attributes;
   setWindows(attributes, *windows);
   attributes.set("group", groups * times);
@@ -170,11 +160,9 @@ bool lowerIntegerConv(Rewriter& rewriter, Node& node, size_t w, size_t zeros) {
   const Shape& shape = weights->constant->shape();
   const int rank = rankOf(node.input(0));
   if (rank < 3 || rank > 5 || shape.rank() != rank || shape.count() == 0) return false;
-  const int64_t groups = readers::readGroups(node.attributes);
-  // Of integers nothing else is as fast as a depthwise convolution of repeated channels.
-  const bool isOfChannels = groups > 1 && shape[1] == 1 && shape[0] / groups <= kMostRepeats;
-  const int64_t times = isOfChannels ? shape[0] / groups : 1;
-  if (groups > 1 && !isOfChannels && shape[0] / groups < kWorthAPanel) return false;
+  const int64_t groups = readers::readGroups(node.attributes), times = repeatsOf(shape, groups);
+  const bool isDepthwise = groups > 1 && shape[1] == 1 && shape[0] == groups * times;
+  if (groups > 1 && !isDepthwise && shape[0] / groups < kWorthAPanel) return false;
   if (shape.product(1, rank) > kMostDepth || shape.product(2, rank) > kMostTaps) return false;
   const auto windows = explicitWindows(node, readers::readWindows(node.attributes, shape.dims().subspan(2)));
   if (!windows) return false;

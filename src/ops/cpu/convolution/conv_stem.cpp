@@ -34,7 +34,8 @@ using V = hn::Vec<D>;
 constexpr int64_t kLanes = hn::MaxLanes(D());
 constexpr int kVectors = 2;                     // of filters
 constexpr int kPixels = kLanes >= 16 ? 14 : 6;  // so that their sums are in registers
-constexpr int kFewPixels = 5;                   // of short rows
+constexpr int kSomePixels = kLanes >= 16 ? 8 : 4;
+constexpr int kFewPixels = kLanes >= 16 ? 5 : 3;  // of short rows
 // Chips whose units have half as many lanes need half the time for vectors of so few filters.
 using Half = hn::CappedTag<float, kLanes >= 16 ? kLanes / 2 : kLanes>;
 constexpr int64_t kHalf = hn::MaxLanes(Half());
@@ -89,17 +90,31 @@ HWY_INLINE void tile(const StemRow& row, S store, int64_t pixel) {
       store(row, d, hn::Min(high, hn::Max(low, sum[p][v])), (pixel + p) * row.pixelSize, v);
 }
 
-// The last tile overlaps the one before it.
+// Pixels from `pixel` on, so many tiles of them; the last of a row overlaps the one before it.
 template <class DV, int kCount, int kWide, class S>
-void runTiles(const StemRow& row, S store) {
-  for (int64_t pixel = 0; pixel < row.pixels; pixel += kCount)
-    tile<DV, kCount, kWide>(row, store, std::min(pixel, row.pixels - kCount));
+void runTiles(const StemRow& row, S store, int64_t pixel, int64_t tiles) {
+  for (; tiles > 0; --tiles, pixel += kCount) tile<DV, kCount, kWide>(row, store, std::min(pixel, row.pixels - kCount));
+}
+
+// How many tiles of kPixels, before those of kSomePixels, compute the fewest pixels twice.
+int64_t largeTiles(int64_t pixels) {
+  int64_t best = 0, fewest = ceilDiv(pixels, kSomePixels) * kSomePixels;
+  const int64_t most = ceilDiv(pixels, kPixels);
+  for (int64_t large = std::max(most - kSomePixels, int64_t{1}); large <= most && pixels >= kPixels; ++large) {
+    const int64_t rest = std::max<int64_t>(pixels - large * kPixels, 0);
+    const int64_t all = large * kPixels + ceilDiv(rest, kSomePixels) * kSomePixels;
+    if (all <= fewest) best = large, fewest = all;
+  }
+  return best;
 }
 
 template <class DV, int kWide, class S>
 void runPixels(const StemRow& row, S store) {
-  if (row.pixels >= kPixels) return runTiles<DV, kPixels, kWide>(row, store);
-  row.pixels >= kFewPixels ? runTiles<DV, kFewPixels, kWide>(row, store) : runTiles<DV, 1, kWide>(row, store);
+  if (row.pixels < kFewPixels) return runTiles<DV, 1, kWide>(row, store, 0, row.pixels);
+  if (row.pixels < kSomePixels) return runTiles<DV, kFewPixels, kWide>(row, store, 0, ceilDiv(row.pixels, kFewPixels));
+  const int64_t large = largeTiles(row.pixels), rest = std::max<int64_t>(row.pixels - large * kPixels, 0);
+  runTiles<DV, kPixels, kWide>(row, store, 0, large);
+  runTiles<DV, kSomePixels, kWide>(row, store, large * kPixels, ceilDiv(rest, kSomePixels));
 }
 
 template <class DV, int kWide, class T>
@@ -221,6 +236,7 @@ namespace {
 
 constexpr int64_t kMostChannels = 4, kMostTaps = 768;  // of elements or words
 constexpr int64_t kReadsOfCopy = 4;
+constexpr int64_t kPixelsAtOnce = 168;  // of all blocks of filters; whole tiles of every target
 // Filters that read planes are a fraction of a vector, so that weights of more taps stay in a near cache.
 constexpr int64_t kMostTapsOfPlanes = 8192;
 constexpr int64_t kMostPlanes = 15;  // channels; vectors of more are multiplied by those of few filters
@@ -292,7 +308,7 @@ class StemOp final : public BorderedRowsOp {
 
   void runSegment(const OpContext& context, const BorderedRows::Segment& segment, float* floats) const override {
     const int64_t at = segment.begin * outStep_, count = segment.pixels * shape_.filters;
-    StemRow row{segment.x,
+    StemRow row{nullptr,
                 nullptr,
                 segment.count,
                 shape_.kernel[2] * shape_.channels / table_.elements,
@@ -319,17 +335,25 @@ class StemOp final : public BorderedRowsOp {
       applyFunction(out, segment.pixels);
   }
 
+  // All filters of some pixels, whose results stay in a near cache until they are whole.
   void runBlocks(const OpContext& context, StemRow row, const BorderedRows::Segment& segment, float* out,
                  uint16_t* narrow) const {
-    const float* weights[BorderedRows::kMost];
+    const float *x[BorderedRows::kMost], *weights[BorderedRows::kMost];
+    row.x = x;
     row.weights = weights;
-    for (int64_t filter = 0; filter < shape_.filters; filter += table_.blockFilters) {
-      for (int64_t r = 0; r < row.rows; ++r) weights[r] = weights_->row(filter, segment.numbers[r]);
-      row.filters = std::min(table_.blockFilters, shape_.filters - filter);
-      row.bias = hasBias_ ? context.in<float>(2) + filter : nullptr;
-      row.out = out ? out + filter : nullptr;
-      row.narrow = narrow ? narrow + filter : nullptr;
-      table_.run(row);
+    const int64_t most = shape_.filters > table_.blockFilters ? kPixelsAtOnce : segment.pixels;
+    for (int64_t pixel = 0; pixel < segment.pixels; pixel += most) {
+      row.pixels = std::min(most, segment.pixels - pixel);
+      for (int64_t r = 0; r < row.rows; ++r) x[r] = segment.x[r] + pixel * row.step;
+      for (int64_t filter = 0; filter < shape_.filters; filter += table_.blockFilters) {
+        const int64_t at = pixel * outStep_ + filter;
+        for (int64_t r = 0; r < row.rows; ++r) weights[r] = weights_->row(filter, segment.numbers[r]);
+        row.filters = std::min(table_.blockFilters, shape_.filters - filter);
+        row.bias = hasBias_ ? context.in<float>(2) + filter : nullptr;
+        row.out = out ? out + at : nullptr;
+        row.narrow = narrow ? narrow + at : nullptr;
+        table_.run(row);
+      }
     }
   }
 
