@@ -609,6 +609,7 @@ inline Sample rotary(Source& source, const Row& row) {
   Shape shape = source.full(1, 4);
   shape[shape.rank() - 1] = 2 * source.integer(1, 70);
   Sample sample{{source.tensor(dtype, shape)}};
+  sample.attributes.set("interleaved", source.integer(0, 1));
   for (int i = 0; i < 2; ++i) {
     Shape angles = shape;
     for (int axis = 0; axis + 1 < shape.rank(); ++axis)

@@ -525,6 +525,79 @@ TEST(RotaryPass, TurnedHalves) {
   }
 }
 
+// Every second element, as exporters cut it out, with angles for each pair.
+using Cut = std::function<std::array<Value*, 2>(Builder&, Value* x)>;
+std::array<Value*, 2> everySecond(Builder& b, Value* x) {
+  const auto from = [&](int64_t begin) {
+    return b.op("Slice", {x, b.ints({begin}), b.ints({INT64_MAX}), b.ints({-1}), b.ints({2})});
+  };
+  return {from(0), from(1)};
+}
+std::array<Value*, 2> gatheredPairs(Builder& b, Value* x) {
+  Value* pairs = b.op("Reshape", {x, b.ints({0, 0, 4, 2})});
+  const auto at = [&](int64_t i) {
+    return b.op("Gather", {pairs, b.graph->addConstant(Tensor::scalar(DType::Int64, static_cast<double>(i)))},
+                attrs({{"axis", int64_t{-1}}}));
+  };
+  return {at(0), at(-1)};
+}
+std::array<Value*, 2> splitPairs(Builder& b, Value* x) {
+  Value* pairs = b.op("Reshape", {x, b.ints({0, 0, 4, 2})});
+  const auto& parts = b.node("Split", {pairs, b.ints({1, 1})}, attrs({{"axis", int64_t{3}}}), 2)->outputs;
+  return {b.op("Squeeze", {parts[0], b.ints({-1})}), b.op("Squeeze", {parts[1], b.ints({-1})})};
+}
+const Cut kCuts[] = {everySecond, gatheredPairs, splitPairs};
+
+Value* stacked(Builder& b, Value* first, Value* second) {
+  const auto wide = [&](Value* part) { return b.op("Unsqueeze", {part, b.ints({-1})}); };
+  Value* pairs = b.op("Concat", {wide(first), wide(second)}, attrs({{"axis", int64_t{-1}}}));
+  return b.op("Reshape", {pairs, b.ints({0, 0, 8})});
+}
+
+TEST(RotaryPass, Neighbours) {
+  for (const Cut& cut : kCuts)
+    for (const bool isSwapped : {false, true}) {
+      const auto build = [&](Builder& b) {
+        auto [first, second] = cut(b, b.input({b.symbol("batch"), 5, 8}));
+        if (isSwapped) std::swap(first, second);
+        Value *cos = b.input({5, 4}), *sin = b.input({5, 4});
+        const auto product = [&](Value* part, Value* angle) { return b.op("Mul", {part, angle}); };
+        b.output(stacked(b, b.op("Sub", {product(first, cos), product(second, sin)}),
+                         b.op("Add", {product(first, sin), product(second, cos)})));
+      };
+      const std::string ops = compileAndCompare(build, {{2, 5, 8}, {5, 4}, {5, 4}});
+      EXPECT_EQ(ops.find("max.Rotary") != std::string::npos && ops.find("Mul") == std::string::npos, !isSwapped) << ops;
+    }
+}
+
+TEST(RotaryPass, TurnedNeighbours) {
+  for (const Cut& cut : kCuts)
+    for (const bool isSwapped : {false, true}) {
+      const auto build = [&](Builder& b) {
+        Value *x = b.input({b.symbol("batch"), 5, 8}), *cos = b.input({5, 8}), *sin = b.input({5, 8});
+        auto [first, second] = cut(b, x);
+        if (isSwapped) std::swap(first, second);
+        Value* turned = stacked(b, b.op("Neg", {second}), first);
+        b.output(b.op("Add", {b.op("Mul", {x, cos}), b.op("Mul", {turned, sin})}));
+      };
+      const std::string ops = compileAndCompare(build, {{2, 5, 8}, {5, 8}, {5, 8}});
+      EXPECT_EQ(ops == "max.Rotary", !isSwapped) << ops;
+    }
+}
+
+// Points in a plane that one angle turns are no rows of pairs.
+TEST(RotaryPass, PointsOfOneAngle) {
+  const auto build = [](Builder& b) {
+    Value *x = b.input({3, 4, 2}), *cos = b.input({3, 1, 1}), *sin = b.input({3, 1, 1});
+    const auto& parts = b.node("Split", {x, b.ints({1, 1})}, attrs({{"axis", int64_t{2}}}), 2)->outputs;
+    const auto product = [&](size_t part, Value* angle) { return b.op("Mul", {parts[part], angle}); };
+    b.output(b.op("Concat",
+                  {b.op("Sub", {product(0, cos), product(1, sin)}), b.op("Add", {product(0, sin), product(1, cos)})},
+                  attrs({{"axis", int64_t{2}}})));
+  };
+  EXPECT_EQ(compileAndCompare(build, {{3, 4, 2}, {3, 1, 1}, {3, 1, 1}}), "Add Concat Mul*4 Split Sub");
+}
+
 TEST(Epilogue, SumBeforeLayerNorm) {
   const auto build = [](Builder& b) {
     Value* x = b.input({b.symbol("n"), 8});

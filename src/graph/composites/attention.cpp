@@ -159,15 +159,16 @@ std::pair<Value*, Value*> pairsOf(Expansion& e, Value* x, bool interleaved, Exte
 
 }  // namespace
 
-Value* rotate(Expansion& e, Value* x, const Rotation& rotation) {
+Heads rotate(Expansion& e, const Heads& heads, const Rotation& rotation) {
+  Value* x = heads.value;
   const Extent depth = e.dim(x, 3), size = rotation.size ? Extent(rotation.size) : depth;
   if (size.isKnown() && (size.number % 2 || (depth.isKnown() && size.number > depth.number)))
     e.invalid(size.number, " elements per head cannot be rotated");
   const bool partial = rotation.size && !(depth.isKnown() && depth.number == rotation.size);
   Value* turned = partial ? e.slice(x, 3, 0, size) : x;
   const auto [a, b] = pairsOf(e, turned, rotation.interleaved, size);
-  Value* cos = e.unsqueeze(rotation.cos, {2});
-  Value* sin = e.unsqueeze(rotation.sin, {2});
+  Value* cos = e.unsqueeze(rotation.cos, {heads.axis('H')});
+  Value* sin = e.unsqueeze(rotation.sin, {heads.axis('H')});
   Value* real = e.sub(e.mul(cos, a), e.mul(sin, b));
   Value* imaginary = e.add(e.mul(sin, a), e.mul(cos, b));
   Value* result;
@@ -176,7 +177,7 @@ Value* rotate(Expansion& e, Value* x, const Rotation& rotation) {
                        {e.dim(x, 0), e.dim(x, 1), e.dim(x, 2), size});
   else
     result = e.concat({real, imaginary}, 3);
-  return partial ? e.concat({result, e.slice(x, 3, size, depth)}, 3) : result;
+  return {partial ? e.concat({result, e.slice(x, 3, size, depth)}, 3) : result, heads.layout};
 }
 
 }  // namespace attention
@@ -291,15 +292,13 @@ void expandRotaryEmbedding(Expansion& e) {
   Value* x = e.input(0);
   const int rank = e.rank(x);
   if (rank != 3 && rank != 4) e.invalid("input 0 has ", rank, " dimensions, not 3 or 4");
-  Value* heads =
-      rank == 4 ? e.transpose(x, {0, 2, 1, 3}) : attention::splitHeads(e, x, e.integer("num_heads", 0)).value;
   attention::Rotation rotation;
   rotation.interleaved = e.flag("interleaved");
   rotation.size = e.integerWithin("rotary_embedding_dim", 0, 0, INT32_MAX);
   rotation.cos = e.has(3) ? e.gather(e.input(1), e.input(3), 0) : e.input(1);
   rotation.sin = e.has(3) ? e.gather(e.input(2), e.input(3), 0) : e.input(2);
-  Value* result = rotate(e, heads, rotation);
-  e.setOutput(0, rank == 4 ? e.transpose(result, {0, 2, 1, 3}) : attention::joinHeads(e, {result, "BSHD"}));
+  const Heads result = rotate(e, attention::splitHeads(e, x, e.integer("num_heads", 0)), rotation);
+  e.setOutput(0, rank == 4 ? result.value : attention::joinHeads(e, result));
 }
 
 void inferRotaryEmbedding(InferContext& context) { context.setOutputLike(0, 0); }

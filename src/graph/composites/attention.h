@@ -66,13 +66,13 @@ struct Visibility {
 // 0 or `bias` for allowed keys, else -infinity (or `masked`); NULL if all are allowed.
 Value* biasOf(Expansion& e, Value* allowed, Value* bias, DType dtype, double masked);
 
-// Rotates pairs of the last axis of x [B, S, H, D] by the angles of cos and sin [B or 1, S, D / 2].
+// Rotates pairs along the depth of x by the angles of cos and sin [B or 1, S, D / 2].
 struct Rotation {
   Value* cos = nullptr;
   Value* sin = nullptr;
   bool interleaved = false;
   int64_t size = 0;  // rotated elements of D, the first ones; 0 = all
 };
-Value* rotate(Expansion& e, Value* x, const Rotation& rotation);
+Heads rotate(Expansion& e, const Heads& heads, const Rotation& rotation);
 
 }  // namespace max::attention

@@ -193,13 +193,13 @@ void expandRotaryEmbedding(Expansion& e) {
     if (!hidden.isKnown() || !half.isKnown() || half.number < 1) e.unsupported("the number of heads is not known");
     count = hidden.number / (2 * half.number);
   }
-  Value* split = rank == 4 ? e.transpose(x, {0, 2, 1, 3}) : attention::splitHeads(e, x, count).value;
+  const Heads split = attention::splitHeads(e, x, count);
   Value* positions = e.input(1);
-  if (e.rank(positions) == 1) positions = e.unsqueeze(e.add(positions, e.range(e.dim(split, 1))), {0});
+  if (e.rank(positions) == 1) positions = e.unsqueeze(e.add(positions, e.range(sizeOf(e, split, 'S'))), {0});
   rotation.cos = e.gather(e.input(2), positions, 0);
   rotation.sin = e.gather(e.input(3), positions, 0);
-  Value* result = rotate(e, split, rotation);
-  e.setOutput(0, rank == 4 ? e.transpose(result, {0, 2, 1, 3}) : joinHeads(e, Heads{result, "BSHD"}));
+  const Heads result = rotate(e, split, rotation);
+  e.setOutput(0, rank == 4 ? result.value : joinHeads(e, result));
 }
 
 constexpr std::string_view kAttentionAttributes =

@@ -234,7 +234,7 @@ Heads rotated(Expansion& e, const Heads& heads, Value* positions) {
   rotation.size = 2 * half.number;
   rotation.cos = e.gather(e.input(kCos), positions, 0);
   rotation.sin = e.gather(e.input(kSin), positions, 0);
-  return {rotate(e, heads.value, rotation), "BSHD"};
+  return rotate(e, heads, rotation);
 }
 
 Heads normalised(Expansion& e, const Heads& heads, Value* weight) {

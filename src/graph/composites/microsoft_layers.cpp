@@ -147,11 +147,11 @@ void expandMRotaryEmbedding(Expansion& e) {
     if (!hidden.isKnown()) e.unsupported("the number of heads is not known");
     heads = hidden.number / (2 * pairs);
   }
-  Value* split = rank == 4 ? e.transpose(x, {0, 2, 1, 3}) : attention::splitHeads(e, x, heads).value;
+  const attention::Heads split = attention::splitHeads(e, x, heads);
   attention::Rotation rotation{angles(e, e.input(2), streams), angles(e, e.input(3), streams), e.flag("interleaved"),
                                2 * pairs};
-  Value* result = rotate(e, split, rotation);
-  e.setOutput(0, rank == 4 ? e.transpose(result, {0, 2, 1, 3}) : joinHeads(e, attention::Heads{result, "BSHD"}));
+  const attention::Heads result = rotate(e, split, rotation);
+  e.setOutput(0, rank == 4 ? result.value : joinHeads(e, result));
 }
 
 // One-dimensional convolutions like ONNX's; channels may be last.

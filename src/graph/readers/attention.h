@@ -39,6 +39,9 @@ struct LinearAttention {
   float scale_;  // 0 = from the depth
 };
 
+// max.Rotary: whether neighbours are pairs, rather than elements of both halves.
+bool readInterleaved(const Attributes& attributes);
+
 // CausalConvWithState: the only activation is SiLU, which has two names.
 bool readActivatesSilu(const Attributes& attributes);
 

@@ -108,11 +108,11 @@ void inferAttention(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
-// x of an even last dimension, and the angles of all its elements, or of the first half, which the second shares.
+// x of an even last dimension, and the angles of all its elements, or one for each pair.
 void inferRotary(InferContext& context) {
   if (context.ranked(0)) {
     const Dim size = context.dims(0).empty() ? Dim(1) : context.dims(0).back();
-    if (size.isKnown() && size.value() % 2) context.fail("rows of ", size, " elements have no two halves");
+    if (size.isKnown() && size.value() % 2) context.fail("rows of ", size, " elements are no pairs");
     for (size_t i = 1; i < 3; ++i) {
       if (!context.ranked(i) || !size.isKnown()) continue;
       SymbolicShape rows = context.dims(0);
@@ -135,7 +135,7 @@ const OpSchema kSchemas[] = {
     {kMaxDomain, "Attention", 3, 5, 1, 1, "T,T,T,M,T->T; T=float; M=float|bool", inferAttention, 0, 0,
      "layout_k=s{BHSD,BSHD,BHDS} layout_out=s{BHSD,BSHD,BHDS} layout_q=s{BHSD,BSHD,BHDS} layout_v=s{BHSD,BSHD,BHDS} "
      "scale=f zero_masked=i"},
-    {kMaxDomain, "Rotary", 3, 3, 1, 1, "T,T,T->T; T=float32", inferRotary, 0, 0, ""},
+    {kMaxDomain, "Rotary", 3, 3, 1, 1, "T,T,T->T; T=float32", inferRotary, 0, 0, "interleaved=i"},
 };
 
 }  // namespace

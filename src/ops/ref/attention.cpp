@@ -170,22 +170,24 @@ void rotary(const Call& call) {
   const std::vector<double> x = load<double>(call.in(0)), cos = load<double>(call.in(1)),
                             sin = load<double>(call.in(2));
   const Shape& shape = call.in(0).shape;
-  const int64_t size = shape.back(), half = size / 2;
+  const bool isInterleaved = readers::readInterleaved(call.node.attributes);
+  const int64_t size = shape.back(), pairs = size / 2;
   const auto rowsOf = [](const Shape& all) { return Shape(all.dims().first(static_cast<size_t>(all.rank()) - 1)); };
   const Shape rows = rowsOf(shape);
   const auto stridesOf = [&](size_t input) { return broadcastStrides(rowsOf(call.in(input).shape), rows); };
   const auto angle = [&](const std::vector<double>& all, size_t input, int64_t row, int64_t i) {
     const int64_t width = call.in(input).shape.back();
-    return all[static_cast<size_t>(row * width + i % width)];
+    return all[static_cast<size_t>(row * width + (width == size ? i : isInterleaved ? i / 2 : i % pairs))];
   };
   std::vector<double> result = repeated<double>(call.out().count());
   forEachOffset<2>(rows, {stridesOf(1), stridesOf(2)}, [&](int64_t row, const auto& at) {
     WorkCounter work;
     for (int64_t i = 0; i < size; ++i, work.pass(4)) {
-      const double other =
-          i < half ? -x[static_cast<size_t>(row * size + i + half)] : x[static_cast<size_t>(row * size + i - half)];
-      const auto place = static_cast<size_t>(row * size + i);
-      result[place] = x[place] * angle(cos, 1, at[0], i) + other * angle(sin, 2, at[1], i);
+      const bool isFirst = isInterleaved ? i % 2 == 0 : i < pairs;
+      const int64_t apart = isInterleaved ? 1 : pairs, place = row * size + i;
+      const double other = isFirst ? -x[static_cast<size_t>(place + apart)] : x[static_cast<size_t>(place - apart)];
+      result[static_cast<size_t>(place)] =
+          x[static_cast<size_t>(place)] * angle(cos, 1, at[0], i) + other * angle(sin, 2, at[1], i);
     }
   });
   store(call.out(), result);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/interrupt_point.h"
+#include "graph/readers/attention.h"
 #include "ops/cpu/elementwise/layout.h"
 #include "ops/cpu/grain.h"
 
@@ -15,7 +16,10 @@ constexpr int64_t kElementsPerPart = 16384;
 
 class RotaryOp final : public OpKernel {
  public:
-  explicit RotaryOp(const OpRequest& request) : table_(rotaryTable()), size_(request.inputs[0].shape.back()) {
+  explicit RotaryOp(const OpRequest& request) : size_(request.inputs[0].shape.back()) {
+    const bool isInterleaved = readers::readInterleaved(request.node.attributes);
+    rotate_ = isInterleaved ? rotaryTable().neighbours : rotaryTable().halves;
+    apart_ = isInterleaved ? 1 : size_ / 2;
     const Shape rows = rowsOf(request.inputs[0].shape);
     const Shape angles[] = {rowsOf(request.inputs[1].shape), rowsOf(request.inputs[2].shape)};
     rows_ = collapseBroadcast(rows, angles);
@@ -53,9 +57,9 @@ class RotaryOp final : public OpKernel {
     rows.sin = context.in<float>(2) + offset(1, first) * width_[1];
     rows.cosStep = rows_.strides[0].back() * width_[0];
     rows.sinStep = rows_.strides[1].back() * width_[1];
-    rows.cosSecond = width_[0] == size_ ? size_ / 2 : 0;
-    rows.sinSecond = width_[1] == size_ ? size_ / 2 : 0;
-    table_.rotate(rows);
+    rows.cosSecond = width_[0] == size_ ? apart_ : 0;
+    rows.sinSecond = width_[1] == size_ ? apart_ : 0;
+    rotate_(rows);
   }
 
   int64_t offset(size_t angles, int64_t row) const {
@@ -65,8 +69,9 @@ class RotaryOp final : public OpKernel {
     return offset;
   }
 
-  const RotaryTable& table_;
+  void (*rotate_)(const RotaryRows& rows);
   int64_t size_, count_;
+  int64_t apart_;     // the elements of a pair
   int64_t width_[2];  // of rows of angles
   BroadcastDims rows_;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// max.Rotary: rotates the halves of rows, in pairs, by angles.
+// max.Rotary: rotates pairs of elements of rows by angles. A pair is an element of the first half and one of the
+// second, or two neighbours.
 #pragma once
 
 #include <memory>
@@ -16,11 +17,12 @@ struct RotaryRows {
   const float* cos;
   const float* sin;
   int64_t cosStep, sinStep;      // from one row to the next
-  int64_t cosSecond, sinSecond;  // from an element of the first half to that of the second
+  int64_t cosSecond, sinSecond;  // from the angle of a pair's first element to that of its second; 0 = the same one
 };
 
 struct RotaryTable {
-  void (*rotate)(const RotaryRows& rows);
+  void (*halves)(const RotaryRows& rows);
+  void (*neighbours)(const RotaryRows& rows);
 };
 const RotaryTable& rotaryTable();  // of the CPU target of now
 
