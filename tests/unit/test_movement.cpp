@@ -67,6 +67,19 @@ TEST(TensorCopy, TransposesLargeMatricesOnSeveralLanes) {
   });
 }
 
+// Results of this size are stored past the caches, where lines of the target begin at multiples of their size.
+TEST(TensorCopy, TransposesMatricesBeyondTheCaches) {
+  forEachTarget([] {
+    for (const Shape& shape : {Shape{2064, 2053}, Shape{2053, 2064}, Shape{64, 70000}, Shape{70000, 64}}) {
+      const Ref<Tensor> data = counting(shape);
+      const Ref<Tensor> out = runNode("Transpose", {}, {data}, {shape[1], shape[0]}, 2);
+      for (int64_t c = 0; c < shape[1]; c += 3)
+        for (int64_t r = 0; r < shape[0]; ++r)
+          ASSERT_EQ(out->as<float>()[c * shape[0] + r], data->as<float>()[r * shape[1] + c]) << r << " " << c;
+    }
+  });
+}
+
 TEST(TensorCopy, CopiesLargeBlocksAndRuns) {
   const Ref<Tensor> data = counting({64, 3, 1000});
   const Attributes axis = with({{"axis", int64_t{1}}});

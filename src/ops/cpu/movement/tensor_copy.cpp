@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "ops/cpu/movement/tensor_copy.h"
 
+#include <hwy/cache_control.h>
+
 #include <algorithm>
 #include <cstring>
 #include <utility>
@@ -9,6 +11,7 @@
 #include "base/thread_pool.h"
 #include "ops/cpu/movement/copied_runs.h"
 #include "ops/cpu/movement/transpose_tile.h"
+#include "ops/cpu/streamed.h"
 
 namespace max {
 
@@ -182,6 +185,8 @@ void TensorCopy::chooseForm() {
 
 int64_t TensorCopy::innerBytes() const { return elementSize_ * rows_ * columns_; }
 
+bool TensorCopy::streams() const { return bytes_ >= kStreamedBytes && form_ == Form::Transposed; }
+
 // At `count` positions of the innermost of the outer axes.
 void TensorCopy::copyInner(const std::byte* source, std::byte* target, int64_t count) const {
   if (count == 0) return;
@@ -193,7 +198,7 @@ void TensorCopy::copyInner(const std::byte* source, std::byte* target, int64_t c
 void TensorCopy::copyInner(const std::byte* source, std::byte* target) const {
   switch (form_) {
     case Form::Transposed:
-      return transposeTiles(elementSize_, source, rowSource_, target, columnTarget_, rows_, columns_);
+      return transposeTiles(elementSize_, source, rowSource_, target, columnTarget_, rows_, columns_, streams());
     default:
       return visitElement(elementSize_, [&]<class T>(T) {
         if (rows_ <= kStepsPerLook) return copyElements<T>(source, target, rows_, rowSource_, rowTarget_);
@@ -231,6 +236,7 @@ void TensorCopy::runRange(const std::byte* source, std::byte* target, int64_t be
       index[axis] = 0;
     }
   }
+  if (streams()) hwy::FlushStream();
 }
 
 // Large transposes, fewer than there are lanes: each is split along its longer side, whose tiles are independent.
@@ -249,7 +255,8 @@ void TensorCopy::runSplit(const std::byte* source, std::byte* target, int lanes)
     parallelFor(lanes, side, grain, [&](int64_t begin, int64_t end, int) {
       const int64_t count = end - begin;
       transposeTiles(elementSize_, source + from + begin * sourceStep, rowSource_, target + to + begin * targetStep,
-                     columnTarget_, isByRows ? count : rows_, isByRows ? columns_ : count);
+                     columnTarget_, isByRows ? count : rows_, isByRows ? columns_ : count, streams());
+      if (streams()) hwy::FlushStream();
     });
   }
 }

@@ -9,6 +9,8 @@
 
 #include "base/interrupt_point.h"
 #include "ops/cpu/movement/interleave.h"
+#include "ops/cpu/movement/transpose_lines.h"
+#include "ops/cpu/streamed.h"
 
 namespace max {
 
@@ -119,16 +121,23 @@ void transposeBuffered(const std::byte* source, int64_t sourceStep, std::byte* t
 // Tiles of whole cache lines on both sides.
 template <class T>
 void transposeAny(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
-                  int64_t columns) {
-  constexpr int64_t tile = std::max<int64_t>(64 / sizeof(T), 16), size = sizeof(T);
+                  int64_t columns, bool streams) {
+  constexpr int64_t size = sizeof(T), tile = sideOfSquare(size);
+  const TransposeLines lines = transposeLines(size);
   const bool conflicts = sourceStep % kConflictingStep == 0 || targetStep % kConflictingStep == 0;
+  // Along the longer side, unless conflicts would be most of it.
+  const bool goesDown = !lines || rows > 4 * columns;
   WorkCounter work;
-  for (int64_t c = 0; c < columns; c += tile)
-    for (int64_t r = 0; r < rows; r += tile, work.pass(tile * tile)) {
+  for (int64_t i = 0; i < (goesDown ? columns : rows); i += tile)
+    for (int64_t k = 0; k < (goesDown ? rows : columns); k += tile, work.pass(tile * tile)) {
+      const int64_t r = goesDown ? k : i, c = goesDown ? i : k;
       const std::byte* from = source + r * sourceStep + c * size;
       std::byte* to = target + c * targetStep + r * size;
       const int64_t height = std::min(tile, rows - r), width = std::min(tile, columns - c);
-      if (conflicts && height == tile && width == tile)
+      const bool isWhole = height == tile && width == tile;
+      if (isWhole && lines)
+        lines(from, sourceStep, to, targetStep, streams);
+      else if (isWhole && conflicts)
         transposeBuffered<T, tile>(from, sourceStep, to, targetStep);
       else
         transposeTile<T>(from, sourceStep, to, targetStep, height, width);
@@ -194,7 +203,7 @@ void inParts(int64_t count, const Work& work) {
 
 template <class T>
 void transpose(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
-               int64_t columns) {
+               int64_t columns, bool streams) {
   constexpr int64_t size = sizeof(T);
   if (columns == 2 && sourceStep == 2 * size)
     return inParts(rows, [&](int64_t first, int64_t count) {
@@ -204,13 +213,14 @@ void transpose(const std::byte* source, int64_t sourceStep, std::byte* target, i
     return inParts(columns, [&](int64_t first, int64_t count) {
       joinPairs<T>(source + first * size, source + sourceStep + first * size, target + first * targetStep, count);
     });
-  transposeAny<T>(source, sourceStep, target, targetStep, rows, columns);
+  transposeAny<T>(source, sourceStep, target, targetStep, rows, columns,
+                  streams && canStream(target, targetStep, source));
 }
 
 }  // namespace
 
 void transposeTiles(int64_t elementSize, const std::byte* source, int64_t sourceStep, std::byte* target,
-                    int64_t targetStep, int64_t rows, int64_t columns) {
+                    int64_t targetStep, int64_t rows, int64_t columns, bool streams) {
   if (isInterleaved(elementSize, rows) && targetStep == rows * elementSize)
     return inParts(columns, [&](int64_t first, int64_t count) {
       interleaveTable().join(elementSize, source + first * elementSize, sourceStep, target + first * targetStep, rows,
@@ -223,13 +233,13 @@ void transposeTiles(int64_t elementSize, const std::byte* source, int64_t source
     });
   switch (elementSize) {
     case 1:
-      return transpose<uint8_t>(source, sourceStep, target, targetStep, rows, columns);
+      return transpose<uint8_t>(source, sourceStep, target, targetStep, rows, columns, streams);
     case 2:
-      return transpose<uint16_t>(source, sourceStep, target, targetStep, rows, columns);
+      return transpose<uint16_t>(source, sourceStep, target, targetStep, rows, columns, streams);
     case 4:
-      return transpose<uint32_t>(source, sourceStep, target, targetStep, rows, columns);
+      return transpose<uint32_t>(source, sourceStep, target, targetStep, rows, columns, streams);
     default:
-      return transpose<uint64_t>(source, sourceStep, target, targetStep, rows, columns);
+      return transpose<uint64_t>(source, sourceStep, target, targetStep, rows, columns, streams);
   }
 }
 

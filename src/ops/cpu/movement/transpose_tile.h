@@ -8,9 +8,10 @@
 namespace max {
 
 // target[column][row] = source[row][column]; steps in bytes from row to row of the source and from
-// column to column of the target. Elements lie together along the other axis.
+// column to column of the target. Elements lie together along the other axis. `streams`: stored past the caches
+// where lines allow it; hwy::FlushStream ends such stores.
 void transposeTiles(int64_t elementSize, const std::byte* source, int64_t sourceStep, std::byte* target,
-                    int64_t targetStep, int64_t rows, int64_t columns);
+                    int64_t targetStep, int64_t rows, int64_t columns, bool streams = false);
 // The same of floats, with steps in floats.
 void transposeFloats(const float* source, int64_t sourceStep, float* target, int64_t targetStep, int64_t rows,
                      int64_t columns);
