@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "op_harness.h"
 #include "ops/cpu/movement/tensor_copy.h"
+#include "ops/cpu/movement/transpose_tile.h"
 
 namespace max::test {
 namespace {
@@ -46,25 +47,35 @@ std::string errorOf(MaxStatus status, Body body) {
 
 TEST(TensorCopy, TransposesLargeMatricesOnSeveralLanes) {
   // Powers of two go through a buffer; odd sizes have tails on both sides; a few rows or columns are interleaved, and
-  // some more columns are the first ones of squares.
+  // some more are the first ones of squares. What is behind the target stays.
   forEachTarget([] {
-    for (const Shape& shape : {Shape{512, 1024}, Shape{301, 777}, Shape{2, 20001}, Shape{3, 20000}, Shape{4, 20003},
-                               Shape{20001, 2}, Shape{20000, 3}, Shape{20003, 4}, Shape{20001, 18}, Shape{17, 20003},
-                               Shape{20001, 5}, Shape{20016, 9}, Shape{20003, 15}, Shape{16, 7}, Shape{20001, 23}})
+    for (const Shape& shape :
+         {Shape{512, 1024}, Shape{301, 777}, Shape{2, 20001},  Shape{3, 20000},  Shape{4, 20003}, Shape{20001, 2},
+          Shape{20000, 3},  Shape{20003, 4}, Shape{20001, 18}, Shape{17, 20003}, Shape{20001, 5}, Shape{20016, 9},
+          Shape{20003, 15}, Shape{16, 7},    Shape{20001, 23}, Shape{5, 20001},  Shape{7, 20003}, Shape{15, 9001},
+          Shape{23, 9001},  Shape{13, 13},   Shape{65, 70},    Shape{17, 3}})
       for (const size_t size : {1, 2, 4, 8, 16}) {
         const int64_t rows = shape[0], columns = shape[1];
-        std::vector<unsigned char> source(static_cast<size_t>(rows * columns) * size), target(source.size());
+        std::vector<unsigned char> source(static_cast<size_t>(rows * columns) * size), target(source.size() + 16, 171);
         for (size_t i = 0; i < source.size(); ++i) source[i] = static_cast<unsigned char>(i * 31 + i / 256);
         const TensorCopy copy(size, {columns, rows}, {1, columns}, {rows, 1});
         copy.run(reinterpret_cast<std::byte*>(source.data()), reinterpret_cast<std::byte*>(target.data()), 3);
-        for (int64_t r = 0; r<rows; r += rows> 4 ? 7 : 1)
-          for (int64_t c = 0; c<columns; c += columns> 23 ? 5 : 1)
+        for (size_t i = source.size(); i < target.size(); ++i)
+          ASSERT_EQ(target[i], 171) << rows << " x " << columns << " of " << size;
+        const int64_t rowStep = rows > 70 ? 7 : 1, columnStep = columns > 70 ? 5 : 1;
+        for (int64_t r = 0; r < rows; r += rowStep)
+          for (int64_t c = 0; c < columns; c += columnStep)
             ASSERT_EQ(std::memcmp(&target[static_cast<size_t>(c * rows + r) * size],
                                   &source[static_cast<size_t>(r * columns + c) * size], size),
                       0)
                 << r << " " << c << " of " << size;
       }
   });
+}
+
+TEST(Transpose, TakesMatricesWithoutElements) {
+  for (const auto& [rows, columns] : {std::pair<int64_t, int64_t>{0, 0}, {0, 7}, {7, 0}, {0, 100}, {100, 0}})
+    transposeFloats(nullptr, columns, nullptr, rows, rows, columns);
 }
 
 // Results of this size are stored past the caches, where lines of the target begin at multiples of their size.

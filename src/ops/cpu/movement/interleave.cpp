@@ -60,16 +60,28 @@ void split(const std::byte* source, std::byte* target, int64_t step, int64_t cou
     for (int64_t c = 0; c < kChannels; ++c) at<T>(target, step, c)[i] = *from++;
 }
 
-void joinAny(int64_t size, const std::byte* source, int64_t step, std::byte* target, int64_t channels, int64_t count) {
-  const auto function = size == 1 ? (channels == 3 ? join<uint8_t, 3> : join<uint8_t, 4>)
-                                  : (channels == 3 ? join<uint32_t, 3> : join<uint32_t, 4>);
+template <int kChannels>
+void joinOf(int64_t size, const std::byte* source, int64_t step, std::byte* target, int64_t count) {
+  const auto function = size == 1   ? join<uint8_t, kChannels>
+                        : size == 2 ? join<uint16_t, kChannels>
+                                    : join<uint32_t, kChannels>;
   function(source, step, target, count);
 }
 
-void splitAny(int64_t size, const std::byte* source, std::byte* target, int64_t step, int64_t channels, int64_t count) {
-  const auto function = size == 1 ? (channels == 3 ? split<uint8_t, 3> : split<uint8_t, 4>)
-                                  : (channels == 3 ? split<uint32_t, 3> : split<uint32_t, 4>);
+template <int kChannels>
+void splitOf(int64_t size, const std::byte* source, std::byte* target, int64_t step, int64_t count) {
+  const auto function = size == 1   ? split<uint8_t, kChannels>
+                        : size == 2 ? split<uint16_t, kChannels>
+                                    : split<uint32_t, kChannels>;
   function(source, target, step, count);
+}
+
+void joinAny(int64_t size, const std::byte* source, int64_t step, std::byte* target, int64_t channels, int64_t count) {
+  (channels == 3 ? joinOf<3> : joinOf<4>)(size, source, step, target, count);
+}
+
+void splitAny(int64_t size, const std::byte* source, std::byte* target, int64_t step, int64_t channels, int64_t count) {
+  (channels == 3 ? splitOf<3> : splitOf<4>)(size, source, target, step, count);
 }
 
 }  // namespace

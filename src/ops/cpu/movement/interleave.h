@@ -7,9 +7,9 @@
 
 namespace max {
 
-// 3 or 4 channels, of elements of 1 or 4 bytes, as pixels mostly are.
+// 3 or 4 channels, of elements of 1, 2 or 4 bytes, as pixels mostly are.
 constexpr bool isInterleaved(int64_t elementSize, int64_t channels) {
-  return (channels == 3 || channels == 4) && (elementSize == 1 || elementSize == 4);
+  return (channels == 3 || channels == 4) && elementSize <= 4;
 }
 
 struct InterleaveTable {

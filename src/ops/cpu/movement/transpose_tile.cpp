@@ -40,23 +40,23 @@ typename VectorOf<T>::Type interleaveHigh(typename VectorOf<T>::Type a, typename
 }
 
 // A square of kLanes x kLanes: log2(kLanes) rounds that interleave rows i and i + kLanes / 2. The first `columns` are
-// written.
+// written; rows past the first `rows` are copies of the last one of these.
 template <class T>
 void transposeSquare(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep,
-                     int64_t columns = VectorOf<T>::kLanes) {
+                     int64_t columns = VectorOf<T>::kLanes, int64_t rows = VectorOf<T>::kLanes) {
   using V = typename VectorOf<T>::Type;
   constexpr int lanes = VectorOf<T>::kLanes;
   constexpr auto indices = std::make_index_sequence<static_cast<size_t>(lanes)>();
-  V rows[lanes], next[lanes];
-  for (int i = 0; i < lanes; ++i) std::memcpy(&rows[i], source + i * sourceStep, 16);
+  V vectors[lanes], next[lanes];
+  for (int i = 0; i < lanes; ++i) std::memcpy(&vectors[i], source + std::min<int64_t>(i, rows - 1) * sourceStep, 16);
   for (int round = 1; round < lanes; round *= 2) {
     for (int i = 0; i < lanes / 2; ++i) {
-      next[2 * i] = interleaveLow<T>(rows[i], rows[i + lanes / 2], indices);
-      next[2 * i + 1] = interleaveHigh<T>(rows[i], rows[i + lanes / 2], indices);
+      next[2 * i] = interleaveLow<T>(vectors[i], vectors[i + lanes / 2], indices);
+      next[2 * i + 1] = interleaveHigh<T>(vectors[i], vectors[i + lanes / 2], indices);
     }
-    for (int i = 0; i < lanes; ++i) rows[i] = next[i];
+    for (int i = 0; i < lanes; ++i) vectors[i] = next[i];
   }
-  for (int i = 0; i < columns; ++i) std::memcpy(target + i * targetStep, &rows[i], 16);
+  for (int i = 0; i < columns; ++i) std::memcpy(target + i * targetStep, &vectors[i], 16);
 }
 
 template <class T>
@@ -68,15 +68,28 @@ void transposeScalar(const std::byte* source, int64_t sourceStep, std::byte* tar
       std::memcpy(target + c * targetStep + r * size, source + r * sourceStep + c * size, sizeof(T));
 }
 
-// Rows of a narrow matrix that fill squares, and fewer columns than these have: what squares read beyond the columns
-// are the rows that follow, or copies of the last ones.
+// At least as many rows and columns as a square has. The last squares overlap those before them.
+template <class T>
+void transposeSquares(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
+                      int64_t columns) {
+  constexpr int64_t lanes = VectorOf<T>::kLanes, size = sizeof(T);
+  for (int64_t i = 0; i < rows; i += lanes)
+    for (int64_t k = 0; k < columns; k += lanes) {
+      const int64_t r = std::min(i, rows - lanes), c = std::min(k, columns - lanes);
+      transposeSquare<T>(source + r * sourceStep + c * size, sourceStep, target + c * targetStep + r * size,
+                         targetStep);
+    }
+}
+
+// Fewer columns than a square has: what squares read beyond them are the rows that follow, or copies of the last ones.
 template <class T>
 void transposeNarrow(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
                      int64_t columns) {
   constexpr int64_t lanes = VectorOf<T>::kLanes, size = sizeof(T);
   std::byte copy[lanes * kNarrowStep + 16] = {};
   const int64_t end = (rows - 1) * sourceStep + columns * size;
-  for (int64_t r = 0; r < rows; r += lanes) {
+  for (int64_t i = 0; i < rows; i += lanes) {
+    const int64_t r = std::min(i, rows - lanes);
     const std::byte* from = source + r * sourceStep;
     const int64_t rest = end - r * sourceStep;
     if (rest < (lanes - 1) * sourceStep + 16) {
@@ -87,22 +100,29 @@ void transposeNarrow(const std::byte* source, int64_t sourceStep, std::byte* tar
   }
 }
 
+// Fewer rows than a square has, whose columns follow each other in the target: each is written with a part of the next
+// one, whose turn is later.
+template <class T>
+void transposeFlat(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t rows, int64_t columns) {
+  constexpr int64_t lanes = VectorOf<T>::kLanes, size = sizeof(T);
+  const int64_t step = rows * size, safe = columns - (16 + step - 1) / step;
+  int64_t c = 0;
+  for (; c + lanes <= safe; c += lanes)
+    transposeSquare<T>(source + c * size, sourceStep, target + c * step, step, lanes, rows);
+  transposeScalar<T>(source + c * size, sourceStep, target + c * step, step, rows, columns - c);
+}
+
 template <class T>
 void transposeTile(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
                    int64_t columns) {
   constexpr int64_t lanes = VectorOf<T>::kLanes, size = sizeof(T);
-  const int64_t fullRows = rows / lanes * lanes, fullColumns = columns / lanes * lanes;
-  for (int64_t r = 0; r < fullRows; r += lanes)
-    for (int64_t c = 0; c < fullColumns; c += lanes)
-      transposeSquare<T>(source + r * sourceStep + c * size, sourceStep, target + c * targetStep + r * size,
-                         targetStep);
-  const int64_t rest = columns - fullColumns;
-  const auto restOfColumns = sourceStep <= kNarrowStep && 4 * rest > lanes ? transposeNarrow<T> : transposeScalar<T>;
-  if (fullRows > 0 && rest > 0)
-    restOfColumns(source + fullColumns * size, sourceStep, target + fullColumns * targetStep, targetStep, fullRows,
-                  rest);
-  transposeScalar<T>(source + fullRows * sourceStep, sourceStep, target + fullRows * size, targetStep, rows - fullRows,
-                     columns);
+  if (rows >= lanes && columns >= lanes)
+    return transposeSquares<T>(source, sourceStep, target, targetStep, rows, columns);
+  if (rows >= lanes && sourceStep <= kNarrowStep && 4 * columns > lanes)
+    return transposeNarrow<T>(source, sourceStep, target, targetStep, rows, columns);
+  if (columns >= lanes && targetStep == rows * size && 4 * rows > lanes)
+    return transposeFlat<T>(source, sourceStep, target, rows, columns);
+  transposeScalar<T>(source, sourceStep, target, targetStep, rows, columns);
 }
 
 // Rows at multiples of this distance map to few cache sets.
@@ -114,15 +134,42 @@ template <class T, int64_t kTile>
 void transposeBuffered(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep) {
   constexpr int64_t rowBytes = kTile * static_cast<int64_t>(sizeof(T));
   alignas(64) std::byte block[kTile * rowBytes];
-  transposeTile<T>(source, sourceStep, block, rowBytes, kTile, kTile);
+  transposeSquares<T>(source, sourceStep, block, rowBytes, kTile, kTile);
   for (int64_t c = 0; c < kTile; ++c) std::memcpy(target + c * targetStep, block + c * rowBytes, rowBytes);
 }
 
-// Tiles of whole cache lines on both sides.
+// Calls work(first, count) for parts of `count`, each of which has some elements.
+constexpr int64_t kPart = 4096;
+template <class Work>
+void inParts(int64_t count, const Work& work, int64_t part = kPart) {
+  WorkCounter counter;
+  for (int64_t i = 0; i < count; i += part, counter.pass(kPart)) work(i, std::min(part, count - i));
+}
+
+// Less than a tile along one side; there may be nothing.
+template <class T>
+void transposeThin(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
+                   int64_t columns) {
+  constexpr int64_t size = sizeof(T), kMultiple = 64;
+  if (rows == 0 || columns == 0) return;
+  const bool isTall = rows > columns;
+  const int64_t across = std::min(rows, columns), part = std::max(kPart / across / kMultiple * kMultiple, kMultiple);
+  inParts(
+      std::max(rows, columns),
+      [&](int64_t first, int64_t count) {
+        transposeTile<T>(source + first * (isTall ? sourceStep : size), sourceStep,
+                         target + first * (isTall ? size : targetStep), targetStep, isTall ? count : rows,
+                         isTall ? columns : count);
+      },
+      part);
+}
+
+// Tiles of whole cache lines on both sides; the last ones overlap those before them.
 template <class T>
 void transposeAny(const std::byte* source, int64_t sourceStep, std::byte* target, int64_t targetStep, int64_t rows,
                   int64_t columns, bool streams) {
   constexpr int64_t size = sizeof(T), tile = sideOfSquare(size);
+  if (rows < tile || columns < tile) return transposeThin<T>(source, sourceStep, target, targetStep, rows, columns);
   const TransposeLines lines = transposeLines(size);
   const bool conflicts = sourceStep % kConflictingStep == 0 || targetStep % kConflictingStep == 0;
   // Along the longer side, unless conflicts would be most of it.
@@ -130,17 +177,15 @@ void transposeAny(const std::byte* source, int64_t sourceStep, std::byte* target
   WorkCounter work;
   for (int64_t i = 0; i < (goesDown ? columns : rows); i += tile)
     for (int64_t k = 0; k < (goesDown ? rows : columns); k += tile, work.pass(tile * tile)) {
-      const int64_t r = goesDown ? k : i, c = goesDown ? i : k;
+      const int64_t r = std::min(goesDown ? k : i, rows - tile), c = std::min(goesDown ? i : k, columns - tile);
       const std::byte* from = source + r * sourceStep + c * size;
       std::byte* to = target + c * targetStep + r * size;
-      const int64_t height = std::min(tile, rows - r), width = std::min(tile, columns - c);
-      const bool isWhole = height == tile && width == tile;
-      if (isWhole && lines)
-        lines(from, sourceStep, to, targetStep, streams);
-      else if (isWhole && conflicts)
+      if (lines)
+        lines(from, sourceStep, to, targetStep, streams && r % tile == 0);
+      else if (conflicts)
         transposeBuffered<T, tile>(from, sourceStep, to, targetStep);
       else
-        transposeTile<T>(from, sourceStep, to, targetStep, height, width);
+        transposeSquares<T>(from, sourceStep, to, targetStep, tile, tile);
     }
 }
 
@@ -191,14 +236,6 @@ void joinPairs(const std::byte* first, const std::byte* second, std::byte* targe
     std::memcpy(target + 2 * i * size, first + i * size, sizeof(T));
     std::memcpy(target + (2 * i + 1) * size, second + i * size, sizeof(T));
   }
-}
-
-// Calls work(first, count) for parts of `count`.
-template <class Work>
-void inParts(int64_t count, const Work& work) {
-  constexpr int64_t kPart = 4096;
-  WorkCounter counter;
-  for (int64_t i = 0; i < count; i += kPart, counter.pass(kPart)) work(i, std::min(kPart, count - i));
 }
 
 template <class T>
