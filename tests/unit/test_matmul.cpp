@@ -137,14 +137,17 @@ TEST(MatMul, ColumnsAreMultipliedWithoutACopy) {
   forEachCpuTarget([](CpuTarget target) {
     RandomTensors random(6);
     NodeUnderTest node("", "MatMul");
-    for (const int64_t rows : {5, 70, 130}) {
-      const Tensors inputs = {random.floats({64, rows, 33}), random.floats({64, 33, 1})};
+    for (const auto& [rows, depth] : {std::pair<int64_t, int64_t>{5, 33}, {70, 3}, {71, 16}, {130, 33}, {66, 100}}) {
+      const Tensors inputs = {random.floats({64, rows, depth}), random.floats({64, depth, 1})};
       compare(node, inputs, {64, rows, 1}, target, 3, 0);
       const std::vector<Operand> in = {{DType::Float32, inputs[0]->shape(), nullptr},
                                        {DType::Float32, inputs[1]->shape(), nullptr}};
       const std::vector<Operand> out = {{DType::Float32, {64, rows, 1}, nullptr}};
-      const size_t columnBytes = 64 * 33 * sizeof(float);
+      const auto columnBytes = static_cast<size_t>(64 * depth) * sizeof(float);
       EXPECT_LT(cpuOperators().create({*node, in, out, 1}, "gemm_f32")->scratchBytes(), columnBytes) << rows;
+      const std::vector<const Tensor*> known = {nullptr, inputs[1].get()};
+      EXPECT_EQ(cpuOperators().find("", "MatMul")->prepare(*node, known), nullptr);
+      compare(node, inputs, {64, rows, 1}, target, 3, 2);
     }
   });
 }

@@ -12,6 +12,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/matrix/gemm_simd.cpp"
 #include "ops/cpu/dispatch.h"
+#include "ops/cpu/sums-inl.h"
 #include "ops/cpu/transpose-inl.h"
 #include "ops/cpu/vector-inl.h"
 
@@ -397,34 +398,64 @@ void pack(const PackSource& source, int64_t begin, int64_t end, float* packed) {
   }
 }
 
+// Products with kColumns columns of b, as long as no look at the work is needed. A single one is summed up in four
+// parts, as four columns are.
 template <int kColumns>
 HWY_INLINE void dotColumns(const float* a, const float* b, int64_t ldb, int64_t depth, float* out) {
   const D d;
-  V sum[kColumns];
-  MAX_UNROLL for (int j = 0; j < kColumns; ++j) sum[j] = hn::Zero(d);
+  constexpr int kSums = 4;
+  constexpr int64_t kStep = kColumns == 1 ? kSums * kLanes : kLanes;
+  const int64_t along = kColumns == 1 ? 0 : 1, apart = kColumns == 1 ? kLanes : ldb;
+  V sum[kSums];
+  MAX_UNROLL for (int j = 0; j < kSums; ++j) sum[j] = hn::Zero(d);
   int64_t k = 0;
-  for (int64_t last = depth < kStepsPerLook ? depth : kStepsPerLook;;) {
-    for (; k + kLanes <= last; k += kLanes) {
-      const V value = hn::LoadU(d, a + k);
-      MAX_UNROLL for (int j = 0; j < kColumns; ++j) sum[j] = hn::MulAdd(value, hn::LoadU(d, b + j * ldb + k), sum[j]);
-    }
-    if (last == depth) break;
-    passWork(kStepsPerLook);
-    last = depth - last < kStepsPerLook ? depth : last + kStepsPerLook;
-  }
-  if (k < depth) {
+  for (; k + kStep <= depth; k += kStep)
+    MAX_UNROLL for (int j = 0; j < kSums; ++j) sum[j] =
+        hn::MulAdd(hn::LoadU(d, a + k + (1 - along) * j * kLanes), hn::LoadU(d, b + j * apart + k), sum[j]);
+  for (; k < depth; k += kLanes) {
     const V value = loadFirst(d, a + k, depth - k);
     MAX_UNROLL for (int j = 0; j < kColumns; ++j) sum[j] =
         hn::MulAdd(value, loadFirst(d, b + j * ldb + k, depth - k), sum[j]);
   }
-  MAX_UNROLL for (int j = 0; j < kColumns; ++j) out[j] = sumOf(d, sum[j]);
+  if constexpr (kColumns == 1)
+    out[0] = sumOf(d, hn::Add(hn::Add(sum[0], sum[1]), hn::Add(sum[2], sum[3])));
+  else
+    sumsOf<kSums>(sum, out);
 }
 
-void dot(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t columns, float* out) {
+// The same with columns of a vector or less.
+void dotVectors(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t columns, float* out) {
+  const D d;
+  const V value = loadFirst(d, a, depth);
+  WorkCounter work;
+  int64_t n = 0;
+  for (; n + 4 <= columns; n += 4, b += 4 * ldb, work.pass(4)) {
+    const V products[4] = {hn::Mul(value, loadFirst(d, b, depth)), hn::Mul(value, loadFirst(d, b + ldb, depth)),
+                           hn::Mul(value, loadFirst(d, b + 2 * ldb, depth)),
+                           hn::Mul(value, loadFirst(d, b + 3 * ldb, depth))};
+    sumsOf<4>(products, out + n);
+  }
+  for (; n < columns; ++n, b += ldb) out[n] = sumOf(d, hn::Mul(value, loadFirst(d, b, depth)));
+}
+
+void dotShort(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t columns, float* out) {
   WorkCounter work;
   int64_t n = 0;
   for (; n + 4 <= columns; n += 4, work.pass(depth)) dotColumns<4>(a, b + n * ldb, ldb, depth, out + n);
   for (; n < columns; ++n, work.pass(depth)) dotColumns<1>(a, b + n * ldb, ldb, depth, out + n);
+}
+
+void dot(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t columns, float* out) {
+  if (depth <= kLanes) return dotVectors(a, b, ldb, depth, columns, out);
+  if (depth <= kStepsPerLook) return dotShort(a, b, ldb, depth, columns, out);
+  for (int64_t n = 0; n < columns; ++n) {
+    out[n] = 0;
+    for (int64_t k = 0; k < depth; k += kStepsPerLook) {
+      float part;
+      dotShort(a + k, b + n * ldb + k, ldb, std::min<int64_t>(kStepsPerLook, depth - k), 1, &part);
+      out[n] += part;
+    }
+  }
 }
 
 template <int kRows, int kVectors = kPanelVectors>

@@ -136,10 +136,10 @@ int64_t MatMulOp::biasCount(const OpRequest& request) const {
   return shape.rank() == 2 ? shape[0] : 1;
 }
 
-// A column that is no weight: its product is a row of dot products with the rows of A, which are read in place.
+// A column: its product is a row of dot products with the rows of A, which are read in place.
 bool MatMulOp::multipliesColumn(const OpRequest& request) const {
   const ProductShape shape(request.inputs[0].shape, request.inputs[1].shape, options_.transA, options_.transB);
-  return shape.columns == 1 && !shape.transA && !request.inputs[1].constant && !request.node.prepared &&
+  return shape.columns == 1 && !shape.transA && !request.node.prepared && options_.table->wordElements == 1 &&
          request.settings.partialSums == PartialSums::Float32;
 }
 
@@ -303,11 +303,10 @@ void MatMulOp::finishRow(const OpContext& context, int64_t at, int64_t biasAt, i
   const float* bias = optional(context, options_.bias);
   const float* residual = optional(context, options_.residual);
   float* out = context.out<float>() + at;
-  for (int64_t n = 0; n < count; ++n) {
-    out[n] *= epilogue.alpha;
-    if (bias) out[n] += bias[biasAt + (swaps_ ? 0 : n)];
-    if (residual) out[n] += residual[at + n];
-  }
+  if (epilogue.alpha != 1)
+    for (int64_t n = 0; n < count; ++n) out[n] *= epilogue.alpha;
+  for (int64_t n = 0; bias && n < count; ++n) out[n] += bias[biasAt + (swaps_ ? 0 : n)];
+  for (int64_t n = 0; residual && n < count; ++n) out[n] += residual[at + n];
   applyActivation(epilogue.activation, out, count);
 }
 
@@ -415,7 +414,9 @@ std::optional<ProductShape> packedShape(const Node& node, std::span<const Tensor
   const bool transB = readers::Product(node.attributes).transposesB;
   const int64_t depth = b->shape().rank() == 1 ? b->shape()[0] : b->shape()[b->shape().rank() - (transB ? 1 : 2)];
   const ProductShape shape({1, depth}, b->shape(), false, transB);
-  if (isMostlyPadding(gemmTableFor(node), shape.bCount(), shape.depth, shape.columns)) return std::nullopt;
+  const GemmTable& table = gemmTableFor(node);
+  const bool isReadAsItIs = shape.columns == 1 && table.wordElements == 1 && dtype == DType::Float32;
+  if (isReadAsItIs || isMostlyPadding(table, shape.bCount(), shape.depth, shape.columns)) return std::nullopt;
   return shape;
 }
 
