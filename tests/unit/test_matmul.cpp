@@ -133,6 +133,24 @@ TEST(FusedMatMul, MatchesReferenceWithEpilogues) {
   });
 }
 
+// Sums of a few products, of enough rows for a kernel of their own and of fewer.
+TEST(FusedMatMul, ShortSumsMatchReference) {
+  const char* activations[] = {"", "Relu", "Clip", "Silu"};
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(5);
+    for (int i = 0; i < 80 && !testing::Test::HasFatalFailure(); ++i) {
+      const int64_t m = random.integer(i % 5 ? 9 : 1, 300), k = i % 11, n = random.integer(1, 130), batch = 1 + i % 3;
+      NodeUnderTest node("max", "MatMul");
+      node->attributes.set("activation", std::string(activations[i % 4]));
+      node->attributes.set("activation_alpha", -0.2f);
+      node->attributes.set("activation_beta", 0.4f);
+      const Tensors inputs = {random.floats({batch, m, k}), random.floats(i % 2 ? Shape{batch, k, n} : Shape{k, n}),
+                              i % 3 ? random.floats({n}) : nullptr, i % 7 ? nullptr : random.floats({batch, m, n})};
+      compare(node, inputs, {batch, m, n}, target, 1 + i % 4, i % 4 < 2 ? 2u : 0u);
+    }
+  });
+}
+
 TEST(MatMul, ColumnsAreMultipliedWithoutACopy) {
   forEachCpuTarget([](CpuTarget target) {
     RandomTensors random(6);

@@ -40,7 +40,9 @@ constexpr int64_t kFarFloats = 128 << 10;  // of A, which may be in no near cach
 constexpr int64_t kStepsAhead = 64;        // of k, in which memory answers
 constexpr int64_t kLineFloats = 16;        // a line of the caches
 constexpr int64_t kLongestCopied = 8192, kColumnsWorthCopying = 256;
-constexpr int64_t kMostRowSteps = 64 << 10;  // products of a row that is computed at once
+constexpr int64_t kMostRowSteps = 64 << 10;   // products of a row that is computed at once
+constexpr int64_t kShortDepth = 8;            // of sums that take less time than what there is around a tile
+constexpr int64_t kShortSumBytes = 32 << 10;  // of results that are computed at once
 
 // Whether the same element of all rows of a tile lies in one set of the first cache, whose sets repeat themselves after
 // a page: those of a copy with gaps between the rows do not.
@@ -216,6 +218,8 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
   isShortRow_ = rows_ == 1 && batch_.size() == 1 && taps_ == 1 && depthParts_ == 1 && panelBlocks_ == 1 &&
                 partialSums_ == PartialSums::Float32 && table_->wordElements == 1 && !narrowC_ && !isHalf() &&
                 !copiesRows() && depth_ * panels_.paddedColumns() <= kMostRowSteps;
+  hasShortSums_ = taps_ == 1 && depth_ <= kShortDepth && rows_ > table_->tileRows && table_->wordElements == 1 &&
+                  !narrowC_ && !isHalf() && epilogue_.alpha == 1;
 }
 
 void Gemm::chooseBlocks() {
@@ -306,6 +310,7 @@ Gemm::TaskPlace Gemm::placeOf(int64_t task) const {
 
 void Gemm::run(const GemmOperands& operands, std::byte* scratch, int lanes) const {
   if (isShortRow_ && !operands.rowFunction && !operands.narrowResidual) return runRow(operands);
+  if (takesShortSums(operands)) return runShortSums(operands, lanes);
   // The groups of a convolution read the same pixels: a task finds them once for several groups.
   const int64_t share = operands.rowFunction ? sharedProblems_ : 1;
   const int64_t tasks = ceilDiv(static_cast<int64_t>(batch_.size()), share) * rowBlocks_ * panelBlocks_;
@@ -342,6 +347,33 @@ void Gemm::runRow(const GemmOperands& operands) const {
     if (operands.residual) tile.residual = operands.residual + at.residual + column;
     table_->tile(1, tile.columns)(tile);
   }
+}
+
+bool Gemm::takesShortSums(const GemmOperands& operands) const {
+  return hasShortSums_ && !operands.rowFunction && !operands.residual && !operands.narrowResidual;
+}
+
+// A few rows at a time, whose results stay in the first cache until they are whole.
+void Gemm::runShortSums(const GemmOperands& operands, int lanes) const {
+  const int64_t fitting = kShortSumBytes / (4 * std::max<int64_t>(columns_, 1)) / table_->tileRows * table_->tileRows;
+  const int64_t most = std::max<int64_t>(fitting, table_->tileRows), parts = ceilDiv(rows_, most);
+  const int64_t tasks = problems() * parts;
+  const int used = std::min(lanes, lanes_);
+  parallelFor(used, tasks, tasksPerChunk(tasks, used), [&](int64_t begin, int64_t end, int) {
+    for (int64_t task = begin; task < end; ++task) {
+      const int64_t problem = quotient(task, parts), row = (task - problem * parts) * most;
+      const GemmOffsets& at = batch_[static_cast<size_t>(problem)];
+      const int64_t rows = std::min(most, rows_ - row);
+      float* c = operands.c + at.c + row * operands.ldc;
+      for (int64_t panel = 0; panel < panels_.count; ++panel) {
+        GemmTile tile;
+        const float* b = setPanel(tile, operands, at, panel);
+        table_->shortSums({operands.a + at.a + row * operands.lda, operands.lda, rows, depth_, b, tile.bStride,
+                           c + panels_.begin(panel), operands.ldc, tile.columns, tile.bias, epilogue_.activation});
+      }
+      passWork(rows * panels_.count * (depth_ + 1));
+    }
+  });
 }
 
 void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const {

@@ -106,6 +106,18 @@ struct GemmTile {
 };
 using GemmTileFunction = void (*)(const GemmTile& tile);
 
+// Rows times one panel, whose columns are sums of a few products each.
+struct ShortSums {
+  const float* a;
+  int64_t lda, rows, depth;
+  const float* b;  // [depth][bStride], whole vectors
+  int64_t bStride;
+  float* c;
+  int64_t ldc, columns;
+  const float* bias;  // NULL = none
+  const Activation& activation;
+};
+
 // The order of packed weights.
 struct PackLayout {
   int lanes, panelVectors, wordElements, parts;
@@ -154,6 +166,7 @@ struct GemmTable {
   void (*pack)(const PackSource& source, int64_t begin, int64_t end, float* packed);
   // out[n] = sum of a[k] * b[n * ldb + k], for n < columns: products with few rows of a transposed, unpacked B.
   void (*dot)(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t columns, float* out);
+  void (*shortSums)(const ShortSums& sums);
   // With words of two elements (NULL without):
   const GemmTable* floats;  // packs B before the conversion
   void (*narrow)(const float* from, int64_t count, uint16_t* to);
@@ -296,6 +309,8 @@ class Gemm {
   int64_t firstTile(int64_t rowBlock) const { return quotient(rowBlock * tiles_, rowBlocks_); }
   int64_t firstPanel(int64_t panelBlock) const { return quotient(panelBlock * panels_.count, panelBlocks_); }
   void runRow(const GemmOperands& operands) const;
+  void runShortSums(const GemmOperands& operands, int lanes) const;
+  bool takesShortSums(const GemmOperands& operands) const;
   void runTask(const GemmOperands& operands, int64_t task, int64_t share, const float** pointers) const;
   void fillPointers(const GemmOperands& operands, int64_t tile0, int64_t tile1, const float** pointers) const;
   void dropZeroTaps(const float* zeroRow, int64_t count, const float** pointers) const;
@@ -374,7 +389,7 @@ class Gemm {
   size_t wordBytes_ = 0;     // per lane: the rows of one task as words
   size_t partBytes_ = 0;     // per lane: see partsOf()
   size_t widenedBytes_ = 0;  // per lane: see widenedOf()
-  bool isShortRow_ = false;
+  bool isShortRow_ = false, hasShortSums_ = false;
 };
 
 }  // namespace max

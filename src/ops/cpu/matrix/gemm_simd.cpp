@@ -458,6 +458,53 @@ void dot(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t col
   }
 }
 
+template <int kRows, int kVectors>
+HWY_INLINE void shortSumsTile(const ShortSums& s, int64_t row) {
+  const D d;
+  const int64_t tail = s.columns - (kVectors - 1) * kLanes;
+  const float* a = s.a + row * s.lda;
+  V sum[kRows][kVectors];
+  MAX_UNROLL for (int j = 0; j < kVectors; ++j) {
+    const int64_t count = j + 1 < kVectors ? kLanes : tail;
+    const V start = s.bias ? loadFirst(d, s.bias + j * kLanes, count) : hn::Zero(d);
+    MAX_UNROLL for (int i = 0; i < kRows; ++i) sum[i][j] = start;
+  }
+  for (int64_t k = 0; k < s.depth; ++k) {
+    V columns[kVectors];
+    MAX_UNROLL for (int j = 0; j < kVectors; ++j) columns[j] = hn::LoadU(d, s.b + k * s.bStride + j * kLanes);
+    MAX_UNROLL for (int i = 0; i < kRows; ++i) {
+      const V value = hn::Set(d, a[i * s.lda + k]);
+      MAX_UNROLL for (int j = 0; j < kVectors; ++j) sum[i][j] = hn::MulAdd(value, columns[j], sum[i][j]);
+    }
+  }
+  if (s.activation.clamps) {
+    const V low = hn::Set(d, s.activation.low), high = hn::Set(d, s.activation.high);
+    MAX_UNROLL for (int i = 0; i < kRows; ++i) MAX_UNROLL for (int j = 0; j < kVectors; ++j) sum[i][j] =
+        hn::Min(high, hn::Max(low, sum[i][j]));
+  }
+  float* c = s.c + row * s.ldc;
+  MAX_UNROLL for (int i = 0; i < kRows; ++i, c += s.ldc) {
+    MAX_UNROLL for (int j = 0; j + 1 < kVectors; ++j) hn::StoreU(sum[i][j], d, c + j * kLanes);
+    storeFirst(d, sum[i][kVectors - 1], c + (kVectors - 1) * kLanes, tail);
+  }
+}
+
+template <int kVectors>
+void shortSumsOf(const ShortSums& s) {
+  constexpr int kRows = kTileRows / 2;
+  int64_t row = 0;
+  for (; row + kRows <= s.rows; row += kRows) shortSumsTile<kRows, kVectors>(s, row);
+  for (; row < s.rows; ++row) shortSumsTile<1, kVectors>(s, row);
+  if (s.activation.function) applyFunction(s.activation, s.c, s.ldc, s.rows, s.columns);
+}
+
+void shortSums(const ShortSums& s) {
+  const int64_t vectors = (s.columns + kLanes - 1) / kLanes;
+  if constexpr (kPanelVectors > 2)
+    if (vectors > 2) return shortSumsOf<kPanelVectors>(s);
+  vectors > 1 ? shortSumsOf<2>(s) : shortSumsOf<1>(s);
+}
+
 template <int kRows, int kVectors = kPanelVectors>
 constexpr void setTiles(GemmTable& table) {
   table.tiles[kRows - 1][2 * kVectors - 2] = runTile<kRows, kVectors, kHasHalves>;
@@ -467,8 +514,8 @@ constexpr void setTiles(GemmTable& table) {
 }
 
 constexpr GemmTable makeTable() {
-  GemmTable table{kLanes, kTileRows, kPanelVectors, kKBlock, 1,       {},      pack,
-                  dot,    nullptr,   nullptr,       nullptr, nullptr, nullptr, nullptr};
+  GemmTable table{kLanes,    kTileRows, kPanelVectors, kKBlock, 1,       {},      pack,   dot,
+                  shortSums, nullptr,   nullptr,       nullptr, nullptr, nullptr, nullptr};
   setTiles<kTileRows>(table);
   return table;
 }
