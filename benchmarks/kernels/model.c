@@ -12,8 +12,8 @@
  */
 #define _POSIX_C_SOURCE 200809L
 #include <dlfcn.h>
-#include <max/max.h>
 #include <math.h>
+#include <max/max.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -287,14 +287,13 @@ static void readInput(struct input* one, char** arguments) {
     MaxDType dtype;
     int32_t ortType;
     size_t size;
-  } types[] = {{"float32", MAX_DTYPE_FLOAT32, 1, 4},
-               {"uint8", MAX_DTYPE_UINT8, 2, 1},
-               {"int32", MAX_DTYPE_INT32, 6, 4},
-               {"int64", MAX_DTYPE_INT64, 7, 8}};
+  } types[] = {{"float32", MAX_DTYPE_FLOAT32, 1, 4}, {"uint8", MAX_DTYPE_UINT8, 2, 1}, {"int8", MAX_DTYPE_INT8, 3, 1},
+               {"int32", MAX_DTYPE_INT32, 6, 4},     {"int64", MAX_DTYPE_INT64, 7, 8}, {"bool", MAX_DTYPE_BOOL, 9, 1},
+               {"float64", MAX_DTYPE_FLOAT64, 11, 8}};
   const size_t count = sizeof types / sizeof *types;
   size_t t = 0;
   while (t < count && strcmp(types[t].name, arguments[1]) != 0) ++t;
-  if (t == count) fail("an input is float32, uint8, int32 or int64");
+  if (t == count) fail("an input is of another type than float32, float64, uint8, int8, int32, int64 and bool");
   *one = (struct input){
       .name = arguments[0], .dtype = types[t].dtype, .ortType = types[t].ortType, .bytes = types[t].size};
   for (char* dims = arguments[2]; *dims; dims += *dims == 'x') {
