@@ -49,6 +49,7 @@
   X(sequenceOps)                  \
   X(topKOps)                      \
   X(cumulateOps)                  \
+  X(eachQuantizeOps)              \
   X(quantizeOps)                  \
   X(anyQuantizeOps)               \
   X(mlTreeOps)                    \

@@ -40,9 +40,21 @@ struct QuantizeLoops {
   TileFunction sumTile;                       // of two operands of 8 bits, NULL = of more
 };
 
+// Scales and zero points (bytes) of each element, or of each 2^shift of them, at least 16.
+struct EachScale {
+  const float* scales;
+  const uint8_t* zeros;  // NULL = none
+  int shift;
+  uint8_t flip;  // 0x80 = of signed bytes, which become unsigned ones by it
+};
+// Between float32 and bytes.
+using EachFunction = void (*)(const void* x, void* y, int64_t count, const EachScale& scale);
+
 struct QuantizeTable : QuantizeLoops<uint8_t>, QuantizeLoops<int8_t>, QuantizeLoops<uint16_t>, QuantizeLoops<int16_t> {
   // Extends [low, high] to include x; NaN is ignored.
   void (*range)(const float* x, int64_t count, float& low, float& high);
+  // NULL where vectors are as wide as the baseline's.
+  EachFunction quantizeEach, dequantizeEach;
 
   template <class Q>
   const QuantizeLoops<Q>& loops() const {

@@ -9,6 +9,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/quantization/quantize_simd.cpp"
 #include "ops/cpu/dispatch.h"
+#include "ops/cpu/vector_io-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace max::HWY_NAMESPACE {
@@ -190,6 +191,76 @@ constexpr TileFunction sumTileOf() {
   return nullptr;
 }
 
+#if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
+
+using D8 = hn::Rebind<uint8_t, D>;
+
+// What the elements of a vector have for a scale or zero point: `left` lanes, 0 = all.
+HWY_INLINE hn::Vec<D> scaleAt(const EachScale& place, int64_t i, size_t left) {
+  const float* from = place.scales + (i >> place.shift);
+  if (place.shift > 0) return hn::Set(D(), *from);
+  return left == 0 ? hn::LoadU(D(), from) : loadPartial(D(), from, left);
+}
+// Bytes as unsigned ones.
+HWY_INLINE hn::Vec<D32> flipped(const EachScale& place, const uint8_t* from, size_t left) {
+  const auto bytes = left == 0 ? hn::LoadU(D8(), from) : loadPartialBytes(D8(), from, left);
+  return hn::PromoteTo(D32(), hn::Xor(bytes, hn::Set(D8(), place.flip)));
+}
+HWY_INLINE hn::Vec<D32> zeroAt(const EachScale& place, int64_t i, size_t left) {
+  if (!place.zeros) return hn::Set(D32(), place.flip);
+  const uint8_t* from = place.zeros + (i >> place.shift);
+  return place.shift > 0 ? hn::Set(D32(), *from ^ place.flip) : flipped(place, from, left);
+}
+
+// A product with a reciprocal, checked as above, would take as long as this quotient.
+HWY_INLINE hn::Vec<D32> wholeQuotient(hn::Vec<D> x, const EachScale& place, int64_t i, size_t left = 0) {
+  const auto far = hn::Set(D(), kQuantizedFar<uint8_t>), magic = hn::Set(D(), kRoundingMagic);
+  // The second operand of Max is taken where the first is NaN.
+  const auto bounded = hn::Min(hn::Max(hn::Div(x, scaleAt(place, i, left)), hn::Neg(far)), far);
+  const auto whole = hn::Sub(hn::BitCast(D32(), hn::Add(bounded, magic)), hn::BitCast(D32(), magic));
+  return hn::Add(whole, zeroAt(place, i, left));
+}
+
+void quantizeEach(const void* from, void* to, int64_t count, const EachScale& place) {
+  const float* x = static_cast<const float*>(from);
+  auto* y = static_cast<uint8_t*>(to);
+  const D d;
+  const hn::Repartition<uint8_t, D> d8;
+  int64_t i = 0;
+  for (; i + 4 * kLanes <= count; i += 4 * kLanes) {
+    hn::Vec<D32> numbers[4];
+    MAX_UNROLL for (int64_t v = 0; v < 4; ++v) numbers[v] =
+        wholeQuotient(hn::LoadU(d, x + i + v * kLanes), place, i + v * kLanes);
+    storeNarrow(numbers, y + i);
+    if (place.flip) hn::StoreU(hn::Xor(hn::LoadU(d8, y + i), hn::Set(d8, place.flip)), d8, y + i);
+  }
+  for (; i < count; i += kLanes) {
+    const auto left = static_cast<size_t>(std::min(count - i, kLanes));
+    const auto number = hn::DemoteTo(D8(), wholeQuotient(loadPartial(d, x + i, left), place, i, left));
+    storePartialBytes(hn::Xor(number, hn::Set(D8(), place.flip)), D8(), y + i, left);
+  }
+}
+
+void dequantizeEach(const void* from, void* to, int64_t count, const EachScale& place) {
+  const auto* x = static_cast<const uint8_t*>(from);
+  float* y = static_cast<float*>(to);
+  const D d;
+  for (int64_t i = 0; i < count; i += kLanes) {
+    const auto left = static_cast<size_t>(count - i < kLanes ? count - i : 0);
+    const auto number = hn::ConvertTo(d, hn::Sub(flipped(place, x + i, left), zeroAt(place, i, left)));
+    const auto result = hn::Mul(number, scaleAt(place, i, left));
+    if (left == 0)
+      hn::StoreU(result, d, y + i);
+    else
+      storePartial(result, d, y + i, left);
+  }
+}
+
+#define MAX_EACH_SCALE quantizeEach, dequantizeEach
+#else
+#define MAX_EACH_SCALE nullptr, nullptr
+#endif
+
 template <class Q>
 constexpr QuantizeLoops<Q> kLoopsOf = {quantize<Q>, dequantize<Q>, tileOf<float, Q, quantize<Q>>,
                                        tileOf<Q, float, dequantize<Q>>, sumTileOf<Q>()};
@@ -215,7 +286,8 @@ void range(const float* x, int64_t count, float& low, float& high) {
 
 extern const QuantizeTable kQuantizeTable;
 constexpr QuantizeTable kQuantizeTable = {
-    {kLoopsOf<uint8_t>}, {kLoopsOf<int8_t>}, {kLoopsOf<uint16_t>}, {kLoopsOf<int16_t>}, range};
+    {kLoopsOf<uint8_t>}, {kLoopsOf<int8_t>}, {kLoopsOf<uint16_t>}, {kLoopsOf<int16_t>}, range, MAX_EACH_SCALE};
+#undef MAX_EACH_SCALE
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
