@@ -55,6 +55,52 @@ TEST(Reduce, IntegersAndDoubles) {
   for (const char* op : {"ReduceMax", "ReduceMin"}) check(op, randomTensor(random, DType::Bool, {4, 9}), {1}, 1);
 }
 
+template <class Function>
+void visitNumber(DType dtype, const Function& function) {
+  if (dtype == DType::Float32) function(float{});
+  if (dtype == DType::Float64) function(double{});
+  if (dtype == DType::Int32) function(int32_t{});
+  if (dtype == DType::Int64) function(int64_t{});
+}
+
+// Any bits, so that sums and products wrap.
+Ref<Tensor> randomIntegers(Random& random, DType dtype, const Shape& shape) {
+  const auto x = Tensor::allocate(dtype, shape);
+  auto* words = static_cast<uint32_t*>(x->mutableData());
+  for (size_t i = 0; i < x->bytes() / sizeof *words; ++i) words[i] = static_cast<uint32_t>(random());
+  return x;
+}
+
+// Rows and columns that fill vectors, and what is left of both.
+TEST(Reduce, WideIntegersAndDoubles) {
+  forEachTarget([] {
+    Random random(6);
+    for (const DType dtype : {DType::Int32, DType::Int64, DType::Float64})
+      for (const char* op : {"ReduceSum", "ReduceMax", "ReduceMin", "ReduceMean", "ReduceProd", "ReduceL1", "ReduceL2",
+                             "ReduceSumSquare"})
+        for (const Shape& shape : {Shape{5, 301}, Shape{301, 5}, Shape{3, 40, 77}, Shape{9, 17}})
+          for (int axis = 0; axis < shape.rank(); ++axis) {
+            const bool isFloat = dtype == DType::Float64;
+            const auto x =
+                isFloat ? randomTensor(random, dtype, shape, 0.9, 1.1) : randomIntegers(random, dtype, shape);
+            LooseNode node(op);
+            const std::vector<OutputType> type = {{dtype, reducedShape(shape, {axis})}};
+            const std::vector<Ref<Tensor>> inputs{x, axesTensor({axis})};
+            const KernelRun expected = runOp(node.node(), inputs, type, "reference", 1, true);
+            const KernelRun actual = runOp(node.node(), inputs, type, "reduce", 1 + axis, true);
+            const std::string what = concat(op, dtype, shape, " axis ", axis);
+            expectClose(*actual.outputs[0], *expected.outputs[0], isFloat ? 1e-12 : 0, what);
+            if (isFloat || std::string_view(op) == "ReduceL2") continue;
+            EXPECT_EQ(std::memcmp(actual.outputs[0]->data(), expected.outputs[0]->data(), expected.outputs[0]->bytes()),
+                      0)
+                << what;
+          }
+    for (const DType dtype : {DType::Int32, DType::Int64, DType::Float64})
+      for (const char* op : {"ReduceSum", "ReduceMax", "ReduceMin"})
+        check(op, randomTensor(random, dtype, {70003}, -9, 9), {0}, 3);
+  });
+}
+
 // Also to -0.
 void roundToIntegers(Tensor& tensor) {
   if (tensor.dtype() != DType::Float32) return;
@@ -119,6 +165,25 @@ TEST(Reduce, NanAndInfinities) {
   });
 }
 
+TEST(Reduce, NanOfDoubles) {
+  forEachTarget([] {
+    for (const Shape& shape : {Shape{9, 10}, Shape{2, 300}})
+      for (const char* op : {"ReduceMax", "ReduceMin", "ReduceSum"})
+        for (const int axis : {0, 1})
+          for (int64_t at = 0; at < shape.count(); at += 7) {
+            auto x = Tensor::allocate(DType::Float64, shape, true);
+            static_cast<double*>(x->mutableData())[at] = NAN;
+            LooseNode node(op);
+            const Shape reduced = reducedShape(shape, {axis});
+            const auto run =
+                runOp(node.node(), {x, axesTensor({axis})}, {{DType::Float64, reduced}}, "reduce", 1, true);
+            const int64_t place = axis == 0 ? at % shape[1] : at / shape[1];
+            for (int64_t i = 0; i < reduced.count(); ++i)
+              EXPECT_EQ(std::isnan(run.outputs[0]->as<double>()[i]), i == place) << concat(op, shape, " at ", at);
+          }
+  });
+}
+
 TEST(Reduce, GlobalPools) {
   forEachTarget([] {
     Random random(4);
@@ -132,25 +197,33 @@ TEST(Reduce, GlobalPools) {
   });
 }
 
+// Few different values, so that there are ties, and the least one that the type has.
+template <class T>
+void makeTies(Tensor& tensor) {
+  auto* values = static_cast<T*>(tensor.mutableData());
+  for (int64_t i = 0; i < tensor.count(); ++i) {
+    values[i] = static_cast<T>(std::round(static_cast<double>(values[i])));
+    if (i % 67 == 50) values[i] = std::numeric_limits<T>::lowest();
+  }
+}
+
 TEST(Reduce, ArgMaxAndArgMin) {
   forEachTarget([] {
     Random random(5);
     for (const char* op : {"ArgMax", "ArgMin"})
-      for (const Shape& shape : {Shape{9}, Shape{3, 100}, Shape{100, 3}, Shape{530, 7}, Shape{2, 5, 33}})
-        for (int axis = 0; axis < shape.rank(); ++axis)
-          for (int64_t last : {0, 1}) {
-            auto x = randomTensor(random, DType::Float32, shape, -3, 3);
-            // Few different values, so that there are ties.
-            for (int64_t i = 0; i < x->count(); ++i) {
-              float& value = static_cast<float*>(x->mutableData())[i];
-              value = std::round(value);
+      for (const DType dtype : {DType::Float32, DType::Float64, DType::Int32, DType::Int64})
+        for (const Shape& shape :
+             {Shape{9}, Shape{3, 100}, Shape{100, 3}, Shape{530, 7}, Shape{2, 5, 33}, Shape{2, 301}})
+          for (int axis = 0; axis < shape.rank(); ++axis)
+            for (int64_t last : {0, 1}) {
+              const auto x = randomTensor(random, dtype, shape, -3, 3);
+              visitNumber(dtype, [&]<class T>(T) { makeTies<T>(*x); });
+              LooseNode node(op, with({{"axis", int64_t{axis}}, {"select_last_index", last}}));
+              const std::vector<OutputType> type = {{DType::Int64, reducedShape(shape, {axis})}};
+              const auto expected = runOp(node.node(), {x}, type, "reference");
+              const auto actual = runOp(node.node(), {x}, type, dtype == DType::Float32 ? "arg" : "", 2);
+              expectClose(*actual.outputs[0], *expected.outputs[0], 0, concat(op, dtype, shape, " axis ", axis));
             }
-            LooseNode node(op, with({{"axis", int64_t{axis}}, {"select_last_index", last}}));
-            const std::vector<OutputType> type = {{DType::Int64, reducedShape(shape, {axis})}};
-            const auto expected = runOp(node.node(), {x}, type, "reference");
-            const auto actual = runOp(node.node(), {x}, type, "arg", 2);
-            expectClose(*actual.outputs[0], *expected.outputs[0], 0, concat(op, shape, " axis ", axis));
-          }
   });
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArgMax, ArgMin and Hardmax of float32.
+// ArgMax, ArgMin and, of float32, Hardmax.
 #include <algorithm>
 #include <limits>
 
@@ -22,17 +22,18 @@ constexpr int64_t kShortRow = 32, kFewRows = 16, kRowsTogether = 256;  // short 
 
 class ArgOp final : public OpKernel {
  public:
-  ArgOp(const Shape& shape, const readers::ArgSearch& search, bool least, int lanes)
-      : table_(reduceTable()),
-        outer_(shape.product(0, search.axis)),
-        size_(shape[search.axis]),
-        inner_(shape.product(search.axis + 1, shape.rank())),
+  ArgOp(const Operand& input, const readers::ArgSearch& search, bool least, int lanes)
+      : functions_(findArgFunctions(input.dtype)),
+        bytes_(static_cast<int64_t>(sizeOf(input.dtype))),
+        outer_(input.shape.product(0, search.axis)),
+        size_(input.shape[search.axis]),
+        inner_(input.shape.product(search.axis + 1, input.shape.rank())),
         least_(least),
         lastIndex_(search.takesLast),
         lanes_(std::max(lanes, 1)) {}
 
   size_t scratchBytes() const override {
-    return isShort() ? static_cast<size_t>(lanes_ * size_ * kRowsTogether) * sizeof(float) : 0;
+    return isShort() ? static_cast<size_t>(lanes_ * size_ * kRowsTogether * bytes_) : 0;
   }
   void run(const OpContext& context) const override {
     if (outer_ * inner_ == 0) return;
@@ -49,34 +50,35 @@ class ArgOp final : public OpKernel {
   void runShortRows(const OpContext& context) const {
     const int64_t grain = std::max<int64_t>(1, kElementsPerPart / (size_ * kRowsTogether));
     context.parallelFor(ceilDiv(outer_, kRowsTogether), grain, [&](int64_t begin, int64_t end, int lane) {
-      float* columns = reinterpret_cast<float*>(context.scratch) + lane * size_ * kRowsTogether;
+      std::byte* columns = context.scratch + lane * size_ * kRowsTogether * bytes_;
       for (int64_t first = begin * kRowsTogether; first < std::min(end * kRowsTogether, outer_);
            first += kRowsTogether) {
         const int64_t rows = std::min(kRowsTogether, outer_ - first);
-        transposeFloats(context.in<float>(0) + first * size_, size_, columns, rows, rows, size_);
-        table_.argColumns(columns, size_, rows, rows, least_, lastIndex_, context.out<int64_t>() + first);
+        const std::byte* x = context.in<std::byte>(0) + first * size_ * bytes_;
+        transposeTiles(bytes_, x, size_ * bytes_, columns, rows * bytes_, rows, size_);
+        functions_.columns(columns, size_, rows, rows, least_, lastIndex_, context.out<int64_t>() + first);
       }
     });
   }
 
   void line(const OpContext& context, int64_t outer, int64_t first) const {
-    const float* x = context.in<float>(0) + outer * size_ * inner_ + first;
+    const std::byte* x = context.in<std::byte>(0) + (outer * size_ * inner_ + first) * bytes_;
     int64_t* y = context.out<int64_t>() + outer * inner_ + first;
     if (inner_ == 1)
-      *y = table_.argRow(x, size_, least_, lastIndex_);
+      *y = functions_.row(x, size_, least_, lastIndex_);
     else
-      table_.argColumns(x, size_, inner_, std::min(inner_ - first, kColumns), least_, lastIndex_, y);
+      functions_.columns(x, size_, inner_, std::min(inner_ - first, kColumns), least_, lastIndex_, y);
   }
 
-  const ReduceTable& table_;
-  int64_t outer_, size_, inner_;
+  ArgFunctions functions_;
+  int64_t bytes_, outer_, size_, inner_;
   bool least_, lastIndex_;
   int lanes_;
 };
 
 bool accepts(const OpRequest& request) {
   const Operand& input = request.inputs[0];
-  if (input.dtype != DType::Float32 || input.shape.rank() == 0) return false;
+  if (!findArgFunctions(input.dtype).row || input.shape.rank() == 0) return false;
   const int64_t size = input.shape[readers::readArgSearch(*RequestInputs(request)).axis];
   return size > 0 && size < std::numeric_limits<int32_t>::max();
 }
@@ -85,7 +87,7 @@ bool accepts(const OpRequest& request) {
 class HardmaxOp final : public OpKernel {
  public:
   HardmaxOp(const Shape& shape, int axis)
-      : table_(reduceTable()),
+      : functions_(findArgFunctions(DType::Float32)),
         size_(shape[axis]),
         inner_(shape.product(axis + 1, shape.rank())),
         outer_(shape.product(0, axis)) {}
@@ -105,15 +107,15 @@ class HardmaxOp final : public OpKernel {
     for (int64_t first = 0; first < inner_; first += kWidth) {
       const int64_t width = std::min(inner_ - first, kWidth);
       if (inner_ == 1)
-        *best = table_.argRow(x, size_, false, false);
+        *best = functions_.row(x, size_, false, false);
       else
-        table_.argColumns(x + first, size_, inner_, width, false, false, best);
+        functions_.columns(x + first, size_, inner_, width, false, false, best);
       for (int64_t i = 0; i < width; ++i) y[best[i] * inner_ + first + i] = 1;
     }
   }
 
   static constexpr int64_t kWidth = 256;
-  const ReduceTable& table_;
+  ArgFunctions functions_;
   int64_t size_, inner_, outer_;
 };
 
@@ -135,7 +137,7 @@ std::unique_ptr<OpKernel> createHardmax(const OpRequest& request) {
 template <bool kLeast>
 std::unique_ptr<OpKernel> create(const OpRequest& request) {
   const RequestInputs inputs(request);
-  return std::make_unique<ArgOp>(request.inputs[0].shape, readers::readArgSearch(*inputs), kLeast, request.lanes);
+  return std::make_unique<ArgOp>(request.inputs[0], readers::readArgSearch(*inputs), kLeast, request.lanes);
 }
 
 constexpr Implementation kMax[] = {{"arg", accepts, create<false>}};

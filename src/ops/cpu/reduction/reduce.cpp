@@ -18,6 +18,7 @@ namespace {
 constexpr int64_t kVectors = 64;             // columns that fill a few vectors
 constexpr int64_t kColumns = 1024;           // accumulators used side by side
 constexpr int64_t kChunksPerLane = 2;        // of columns
+constexpr int64_t kSideBytes = 256;          // of accumulators that fill vectors
 constexpr int64_t kElementsPerPart = 16384;  // worth a thread
 constexpr int64_t kMaxParts = 64;            // of a reduction to one element
 
@@ -120,6 +121,10 @@ class ReduceOp final : public OpKernel {
     const bool isFloat32 = request.inputs[0].dtype == DType::Float32;
     fold_ = isFloat32 ? reduceTable().folds[static_cast<size_t>(reduction.fold)]
                       : *findPlainFold(reduction.fold, request.inputs[0].dtype);
+    if (const FoldColumns wide = findWideColumns(reduction.fold, request.inputs[0].dtype)) {
+      fold_.columns = wide;
+      fold_.side = kSideBytes / accumulatorSize_;
+    }
     if (isFloat32) maximum_ = reduceTable().folds[static_cast<size_t>(Fold::Max)];
   }
 
@@ -172,12 +177,26 @@ class ReduceOp final : public OpKernel {
     WorkCounter work;
     for (int64_t k = 0, count = folded.count(); k < count; k += rows) {
       const std::byte* from = x + folded.offset(k) * elementSize_;
-      if (layout_.rows)
+      if (layout_.rows && functions.side > 0 && layout_.size >= 2 * functions.side)
+        for (int64_t r = 0; r < width; ++r)
+          foldRow(from + r * layout_.widthStride * elementSize_, layout_.size, accumulators + r * accumulatorSize_);
+      else if (layout_.rows)
         functions.rows(from, width, layout_.widthStride, layout_.size, accumulators, shift);
       else
         functions.columns(from, rows, stride, width, accumulators, shift);
       work.pass(16 + (layout_.rows ? layout_.size : rows) * width);
     }
+  }
+
+  // A long row as columns, which are joined by halves.
+  void foldRow(const std::byte* x, int64_t size, std::byte* accumulator) const {
+    alignas(64) std::byte sums[kSideBytes];
+    const int64_t side = fold_.side, rows = size / side;
+    fold_.start(sums, side);
+    fold_.columns(x, rows, side, side, sums, nullptr);
+    fold_.columns(x + rows * side * elementSize_, 1, side, size - rows * side, sums, nullptr);
+    for (int64_t half = side / 2; half > 0; half /= 2) fold_.join(sums, sums + half * accumulatorSize_, half);
+    fold_.join(accumulator, sums, 1);
   }
 
   // One long row, in parts even with one thread: the number of threads must not change results.
@@ -187,9 +206,15 @@ class ReduceOp final : public OpKernel {
     std::byte* accumulators = context.scratch;
     fold_.start(accumulators, parts);
     context.parallelFor(parts, 1, [&](int64_t begin, int64_t end, int) {
-      for (int64_t i = begin; i < end; ++i)
-        fold_.rows(context.in<std::byte>(0) + i * size * elementSize_, 1, 0,
-                   std::clamp<int64_t>(layout_.size - i * size, 0, size), accumulators + i * accumulatorSize_, nullptr);
+      for (int64_t i = begin; i < end; ++i) {
+        const std::byte* x = context.in<std::byte>(0) + i * size * elementSize_;
+        const int64_t count = std::clamp<int64_t>(layout_.size - i * size, 0, size);
+        std::byte* accumulator = accumulators + i * accumulatorSize_;
+        if (fold_.side > 0)
+          foldRow(x, count, accumulator);
+        else
+          fold_.rows(x, 1, 0, count, accumulator, nullptr);
+      }
     });
     for (int64_t i = 1; i < parts; ++i) fold_.join(accumulators, accumulators + i * accumulatorSize_, 1);
     function_(finish_, folded_, accumulators, 1, context.out<std::byte>());

@@ -23,28 +23,46 @@ A accumulatorOf(double value) {
 enum class Fold : uint8_t { Sum, Product, Max, Min, SumOfMagnitudes, SumOfSquares, SumOfExponentials };
 inline constexpr int kFoldCount = 7;
 
+// Joins `rows` rows, `stride` elements apart, to `width` accumulators. shift: one per accumulator.
+using FoldColumns = void (*)(const void* x, int64_t rows, int64_t stride, int64_t width, void* accumulators,
+                             const void* shift);
+
 // Folding functions of one element type; the accumulators may be wider than the elements.
 struct FoldFunctions {
   // Joins the `count` elements of each of `rows` rows, `stride` elements apart, to an accumulator per row.
   void (*rows)(const void* x, int64_t rows, int64_t stride, int64_t count, void* accumulators, const void* shift);
-  // Joins `rows` rows, `stride` elements apart, to `width` accumulators. shift: one per accumulator.
-  void (*columns)(const void* x, int64_t rows, int64_t stride, int64_t width, void* accumulators, const void* shift);
+  FoldColumns columns;
   // Joins two accumulators: *to with *from.
   void (*join)(void* to, const void* from, int64_t count);
   // Starts accumulators.
   void (*start)(void* accumulators, int64_t count);
+  // Accumulators that fill vectors: long rows are folded as columns, so many side by side. 0 = by `rows`.
+  int64_t side = 0;
 };
 
 struct ReduceTable {
   FoldFunctions folds[kFoldCount];
-  // Index of the first greatest (or least) element.
-  int64_t (*argRow)(const float* x, int64_t size, bool least, bool lastIndex);
-  // The same for `width` columns of elements `stride` apart.
-  void (*argColumns)(const float* x, int64_t size, int64_t stride, int64_t width, bool least, bool lastIndex,
-                     int64_t* indices);
 };
-
 const ReduceTable& reduceTable();  // of the CPU target of now
+
+// Searches of one element type.
+struct ArgFunctions {
+  // Index of the first greatest (or least) element.
+  int64_t (*row)(const void* x, int64_t size, bool least, bool lastIndex);
+  // The same for `width` columns of elements `stride` apart.
+  void (*columns)(const void* x, int64_t size, int64_t stride, int64_t width, bool least, bool lastIndex,
+                  int64_t* indices);
+};
+struct ArgTable {
+  ArgFunctions (*find)(DType dtype);
+};
+ArgFunctions findArgFunctions(DType dtype);  // of the CPU target of now; NULL if it has none
+
+// Of the CPU target of now, for the accumulators of a plain fold. NULL where that is as fast.
+struct WideFoldTable {
+  FoldColumns (*find)(Fold fold, DType dtype);
+};
+FoldColumns findWideColumns(Fold fold, DType dtype);
 
 // Accumulators are int64 for integers and bool, double for float64. NULL if the type is not served.
 const FoldFunctions* findPlainFold(Fold fold, DType dtype);

@@ -98,43 +98,44 @@ struct Plain {
   static constexpr FoldFunctions kFunctions = {rows, columns, join, start};
 };
 
+// Products and extremes of accumulators that are not wider than elements.
+template <class T>
+const FoldFunctions* findInElements(Fold fold) {
+  if (fold == Fold::Max) return &Plain<T, T, Fold::Max>::kFunctions;
+  if (fold == Fold::Min) return &Plain<T, T, Fold::Min>::kFunctions;
+  if constexpr (sizeof(T) > 1) return &Plain<T, T, Fold::Product>::kFunctions;
+  return nullptr;  // products of bytes are left to the reference
+}
+
 template <class T, class A>
 const FoldFunctions* find(Fold fold) {
   switch (fold) {
     case Fold::Sum:
       return &Plain<T, A, Fold::Sum>::kFunctions;
-    case Fold::Product:
-      return &Plain<T, A, Fold::Product>::kFunctions;
-    case Fold::Max:
-      return &Plain<T, A, Fold::Max>::kFunctions;
-    case Fold::Min:
-      return &Plain<T, A, Fold::Min>::kFunctions;
     case Fold::SumOfMagnitudes:
       return &Plain<T, A, Fold::SumOfMagnitudes>::kFunctions;
     case Fold::SumOfSquares:
       return &Plain<T, A, Fold::SumOfSquares>::kFunctions;
-    default:
+    case Fold::SumOfExponentials:
       return nullptr;
+    default:
+      return findInElements<T>(fold);
   }
-}
-
-template <class T>
-const FoldFunctions* findExtreme(Fold fold) {
-  return fold == Fold::Max ? &Plain<T, T, Fold::Max>::kFunctions : &Plain<T, T, Fold::Min>::kFunctions;
 }
 
 }  // namespace
 
 bool foldsInElements(DType dtype, Fold fold) {
   const bool isNarrow = dtype == DType::Int8 || dtype == DType::UInt8 || dtype == DType::Bool || dtype == DType::Int32;
-  return isNarrow && (fold == Fold::Max || fold == Fold::Min);
+  const bool isExtreme = fold == Fold::Max || fold == Fold::Min;
+  return (isNarrow && isExtreme) || (dtype == DType::Int32 && fold == Fold::Product);
 }
 
 const FoldFunctions* findPlainFold(Fold fold, DType dtype) {
   if (foldsInElements(dtype, fold))
-    return dtype == DType::Int32  ? findExtreme<int32_t>(fold)
-           : dtype == DType::Int8 ? findExtreme<int8_t>(fold)
-                                  : findExtreme<uint8_t>(fold);
+    return dtype == DType::Int32  ? findInElements<int32_t>(fold)
+           : dtype == DType::Int8 ? findInElements<int8_t>(fold)
+                                  : findInElements<uint8_t>(fold);
   switch (dtype) {
     case DType::Bool:
     case DType::UInt8:

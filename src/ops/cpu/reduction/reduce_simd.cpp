@@ -20,8 +20,7 @@ using V = hn::Vec<F>;
 
 // Elements per set of accumulators: bounds the rounding error of long sums.
 constexpr int64_t kPart = 8192;
-constexpr int64_t kRows = 32;        // of a block of columns: so many pages at a time are read in turns
-constexpr int64_t kArgRows = 16384;  // between interrupt checks
+constexpr int64_t kRows = 32;  // of a block of columns: so many pages at a time are read in turns
 
 // A fold: start, map(element, shift), join.
 struct Sum {
@@ -247,65 +246,12 @@ constexpr FoldFunctions functionsOf() {
   return {rows<Op>, columns<Op>, join<Op>, start<Op>};
 }
 
-HWY_INLINE V orderOf(V x, bool least) { return least ? hn::Neg(x) : x; }
-
-int64_t argRow(const float* x, int64_t size, bool least, bool lastIndex) {
-  const F d;
-  const float best =
-      hn::GetLane(hn::MaxOfLanes(d, foldRow(
-                                        x, size, -HUGE_VALF, [least](V v) HWY_ATTR { return orderOf(v, least); },
-                                        [](V a, V b) HWY_ATTR { return hn::Max(a, b); })));
-  const float wanted = least ? -best : best;
-  WorkCounter work;
-  if (lastIndex) {
-    for (int64_t i = size - 1; i >= 0; --i, work.pass())
-      if (x[i] == wanted) return i;
-    return 0;
-  }
-  const auto lanes = static_cast<int64_t>(hn::Lanes(d));
-  const V value = hn::Set(d, wanted);
-  int64_t i = 0;
-  for (; i + lanes <= size; i += lanes, work.pass(lanes)) {
-    const auto found = hn::FindFirstTrue(d, hn::Eq(hn::LoadU(d, x + i), value));
-    if (found >= 0) return i + found;
-  }
-  for (; i < size; ++i)
-    if (x[i] == wanted) return i;
-  return 0;
-}
-
-void argColumns(const float* x, int64_t size, int64_t stride, int64_t width, bool least, bool lastIndex,
-                int64_t* indices) {
-  const F d;
-  const hn::RebindToSigned<F> di;
-  forEachLane(width, [&](int64_t i, size_t left) HWY_ATTR {
-    V best = orderOf(loadLanes(d, x + i, left), least);
-    auto at = hn::Zero(di);
-    for (int64_t k = 1; k < size;) {
-      const int64_t end = size - k < kArgRows ? size : k + kArgRows;
-      for (; k < end; ++k) {
-        const V value = orderOf(loadLanes(d, x + k * stride + i, left), least);
-        const auto better = lastIndex ? hn::Ge(value, best) : hn::Gt(value, best);
-        best = hn::IfThenElse(better, value, best);
-        at = hn::IfThenElse(hn::RebindMask(di, better), hn::Set(di, static_cast<int32_t>(k)), at);
-      }
-      if (size > kArgRows) passWork(kArgRows * static_cast<int64_t>(hn::Lanes(d)));
-    }
-    HWY_ALIGN int32_t found[hn::MaxLanes(di)];
-    hn::Store(at, di, found);
-    const size_t count = left == 0 ? hn::Lanes(d) : left;
-    for (size_t k = 0; k < count; ++k) indices[static_cast<size_t>(i) + k] = found[k];
-  });
-}
-
 }  // namespace
 
 extern const ReduceTable kReduceTable;
-const ReduceTable kReduceTable = {
-    {functionsOf<Sum>(), functionsOf<Product>(), functionsOf<Max>(), functionsOf<Min>(), functionsOf<SumOfMagnitudes>(),
-     functionsOf<SumOfSquares>(), functionsOf<SumOfExponentials>()},
-    argRow,
-    argColumns};
+const ReduceTable kReduceTable = {{functionsOf<Sum>(), functionsOf<Product>(), functionsOf<Max>(), functionsOf<Min>(),
+                                   functionsOf<SumOfMagnitudes>(), functionsOf<SumOfSquares>(),
+                                   functionsOf<SumOfExponentials>()}};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
