@@ -143,6 +143,29 @@ TEST(Evaluate, NonMaxSuppressionOfFewBoxes) {
   }
 }
 
+// Few scores of many are above the least one, which is not; boxes of two classes share their places.
+TEST(Evaluate, NonMaxSuppressionOfLowScores) {
+  for (const int64_t count : {1, 31, 32, 33, 700}) {
+    const Ref<Tensor> boxes = Tensor::allocate(DType::Float32, {1, count, 4}, true);
+    const Ref<Tensor> scores = Tensor::allocate(DType::Float32, {1, 2, count}, true);
+    auto *box = static_cast<float*>(boxes->mutableData()), *score = static_cast<float*>(scores->mutableData());
+    std::vector<int64_t> expected;
+    for (int64_t c = 0; c < 2; ++c)
+      for (int64_t i = 0; i < count; ++i) {
+        const auto place = static_cast<float>(i);
+        const float corners[] = {place, place, place + 1, place + 1};
+        std::copy_n(corners, 4, box + 4 * i);
+        const bool isHigh = i % 61 == 30 + c || (c == 1 && i == count - 1);
+        score[c * count + i] = isHigh ? 0.5f : i % 5 == 0 ? 0.3f : i % 7 == 0 ? NAN : -1.f;
+        if (isHigh) expected.insert(expected.end(), {0, c, i});
+      }
+    const Ref<Tensor> kept =
+        run("NonMaxSuppression", {boxes, scores, integers({1}, {count}), floats({1}, {0.5f}), floats({1}, {0.3f})})[0];
+    ASSERT_EQ(kept->count(), static_cast<int64_t>(expected.size())) << count;
+    for (size_t i = 0; i < expected.size(); ++i) EXPECT_EQ(kept->as<int64_t>()[i], expected[i]) << count;
+  }
+}
+
 TEST(Evaluate, SliceBackwards) {
   expectFloats(run("Slice", {floats({4}, {1, 2, 3, 4}), integers({1}, {-1}), integers({1}, {INT64_MIN}),
                              integers({1}, {0}), integers({1}, {-2})})[0],

@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <numeric>
 #include <type_traits>
@@ -450,31 +451,49 @@ struct Boxes {
 struct Extent {
   float low = 0, high = 0;
   bool isFinite = true;
+
+  // Boxes of two corners.
+  void add(const float* boxes, int64_t count) {
+    typedef float Corners __attribute__((vector_size(16)));
+    Corners least{}, most{};
+    auto odd = least != least;
+    for (int64_t i = 0; i < count; ++i) {
+      Corners box;
+      std::memcpy(&box, boxes + i * 4, sizeof box);
+      least = box < least ? box : least;
+      most = most < box ? box : most;
+      odd |= box - box != 0;
+    }
+    low = std::min({low, least[1], least[3]});
+    high = std::max({high, most[1], most[3]});
+    isFinite &= (odd[1] | odd[3]) == 0;
+  }
 };
 
-Extent extentOf(const Boxes& boxes) {
+template <class IndexOf>
+Extent extentOf(const Boxes& boxes, int64_t count, IndexOf indexOf) {
   Extent extent;
   WorkCounter work;
-  if (boxes.centered) {
-    for (int64_t i = 0; i < boxes.count; ++i, work.pass(2)) {
-      const Box box = boxes[i];
-      extent.low = std::min(extent.low, box.x1);
-      extent.high = std::max(extent.high, box.x2);
-      extent.isFinite &= std::isfinite(box.x1) && std::isfinite(box.x2);
-    }
-    return extent;
+  for (int64_t i = 0; i < count; ++i, work.pass(2)) {
+    const Box box = boxes[indexOf(i)];
+    extent.low = std::min(extent.low, box.x1);
+    extent.high = std::max(extent.high, box.x2);
+    extent.isFinite &= std::isfinite(box.x1) && std::isfinite(box.x2);
   }
-  typedef float Corners __attribute__((vector_size(16)));
-  Corners low{}, high{};
-  auto odd = low != low;
-  for (int64_t i = 0; i < boxes.count; ++i, work.pass(2)) {
-    Corners box;
-    std::memcpy(&box, boxes.numbers + i * 4, sizeof box);
-    low = box < low ? box : low;
-    high = high < box ? box : high;
-    odd |= box - box != 0;
-  }
-  return {std::min(low[1], low[3]), std::max(high[1], high[3]), (odd[1] | odd[3]) == 0};
+  return extent;
+}
+
+Extent extentOfAll(const Boxes& boxes) {
+  if (boxes.centered) return extentOf(boxes, boxes.count, std::identity());
+  Extent extent;
+  inParts(boxes.count, 2, [&](int64_t begin, int64_t end) { extent.add(boxes.numbers + begin * 4, end - begin); });
+  return extent;
+}
+
+// A float is above this one just if it is above the double.
+float floatBelow(double value) {
+  const auto nearest = static_cast<float>(value);
+  return static_cast<double>(nearest) > value ? std::nextafter(nearest, -INFINITY) : nearest;
 }
 
 // Kept boxes by the places of their left edges: a candidate meets those that may overlap it. Detectors for many classes
@@ -482,21 +501,24 @@ Extent extentOf(const Boxes& boxes) {
 class KeptBoxes {
  public:
   // Of an image with these boxes. `maxOverlap` below zero: boxes that are apart count as overlapping, too.
-  KeptBoxes(const Boxes& boxes, double maxOverlap) : most_(static_cast<float>(maxOverlap)) {
-    // A float is above this one just if it is above the double.
-    if (static_cast<double>(most_) > maxOverlap) most_ = std::nextafter(most_, -INFINITY);
-    const Extent extent = extentOf(boxes);
-    const float perStrip = (extent.high - extent.low) / kStrips;
-    if (maxOverlap < 0 || !extent.isFinite || !std::isnormal(perStrip)) return;
-    low_ = extent.low;
-    width_ = perStrip;
-    strips_.resize(kStrips);
-  }
+  KeptBoxes(const Boxes& boxes, double maxOverlap)
+      : boxes_(boxes), most_(floatBelow(maxOverlap)), countsApart_(maxOverlap < 0) {}
 
   int64_t count() const { return count_; }
 
-  void clear() {
-    for (Strip& strip : strips_) strip = {strips_.size() == 1 ? INFINITY : -INFINITY, -1};
+  // None, of the next class. The places of many candidates are like those of all boxes, which are
+  // looked at once.
+  template <class IndexOf>
+  void clear(int64_t candidates, IndexOf indexOf) {
+    const bool areMany = candidates > boxes_.count / 4;
+    if (areMany && !std::exchange(knowsAll_, true)) all_ = extentOfAll(boxes_);
+    const Extent extent = areMany ? all_ : extentOf(boxes_, candidates, indexOf);
+    // Where few boxes are kept, strips without any would take longer.
+    const int strips = candidates < kFewCandidates ? kStrips / 8 : kStrips;
+    low_ = extent.low;
+    width_ = (extent.high - extent.low) / static_cast<float>(strips);
+    const bool hasStrips = !countsApart_ && extent.isFinite && std::isnormal(width_);
+    strips_.assign(hasStrips ? static_cast<size_t>(strips) : 1, {hasStrips ? -INFINITY : INFINITY, -1});
     fours_.clear();
     count_ = 0;
   }
@@ -524,7 +546,7 @@ class KeptBoxes {
   }
 
  private:
-  static constexpr int kStrips = 64, kSide = 4;
+  static constexpr int kStrips = 64, kFewCandidates = 2048, kSide = 4;
   typedef float Floats __attribute__((vector_size(sizeof(float) * kSide)));
 
   // Boxes of a strip that are compared at once; missing ones are NaN, which overlaps nothing.
@@ -563,17 +585,21 @@ class KeptBoxes {
 
   size_t stripOf(float x) const {
     if (strips_.size() == 1) return 0;
-    return static_cast<size_t>(std::clamp((x - low_) / width_, 0.f, kStrips - 1.f));
+    return static_cast<size_t>(std::clamp((x - low_) / width_, 0.f, static_cast<float>(strips_.size() - 1)));
   }
 
+  const Boxes boxes_;
+  Extent all_;
   float most_, low_ = 0, width_ = 0;
-  std::vector<Strip> strips_{1};
+  bool countsApart_, knowsAll_ = false;
+  std::vector<Strip> strips_;
   std::vector<Four> fours_;
   int64_t count_ = 0;
 };
 
 struct Suppression {
-  double most, maxOverlap, minScore;
+  double most, maxOverlap;
+  float minScore;
 };
 
 // The boxes of a class that are above the least score, as keys: those that come first are the least. The upper half of
@@ -583,21 +609,19 @@ class Candidates {
   explicit Candidates(size_t boxes) : keys_(boxes) {}
 
   size_t count() const { return count_; }
+  // In any order.
+  int64_t indexAt(int64_t i) const { return indexOf(keys_[static_cast<size_t>(i)]); }
 
-  // No jump depends on a score: it would often be predicted wrongly.
-  void collect(std::span<const float> score, double minScore) {
-    histogram_.fill(0);
+  // Most scores of a detector are too low: whole pieces are skipped. In a piece no jump depends on a score, which would
+  // often be predicted wrongly.
+  void collect(std::span<const float> score, float minScore) {
+    constexpr size_t kPiece = 32;
     count_ = 0;
-    inParts(static_cast<int64_t>(score.size()), 2, [&](int64_t begin, int64_t end) {
-      for (int64_t i = begin; i < end; ++i) {
-        const float value = score[static_cast<size_t>(i)];
-        const uint32_t order = ~floatOrder(value);
-        const bool isAbove = value > minScore;
-        keys_[count_] = static_cast<uint64_t>(order) << 32 | static_cast<uint64_t>(i);
-        histogram_[order >> kUncounted] += isAbove;
-        count_ += isAbove;
-      }
-    });
+    WorkCounter work;
+    for (size_t begin = 0; begin < score.size(); begin += kPiece, work.pass(kPiece / 4)) {
+      const std::span<const float> piece = score.subspan(begin, std::min(kPiece, score.size() - begin));
+      if (piece.size() < kPiece || isAnyAbove<kPiece>(piece.data(), minScore)) collectPiece(piece, begin, minScore);
+    }
   }
 
   // Where few of many are wanted, a heap has some more than these, which are the best.
@@ -605,9 +629,13 @@ class Candidates {
     top_ = next_ = 0;
     last_ = count_;
     isHeap_ = wanted * 4 < static_cast<double>(count_);
-    if (!isHeap_) return std::sort(keys_.data(), keys_.data() + count_, Compare<false>{work_});
+    if (!isHeap_) return sort();
+    std::array<uint32_t, size_t{1} << (32 - kUncounted)> histogram{};
+    inParts(static_cast<int64_t>(count_), 1, [&](int64_t begin, int64_t end) {
+      for (int64_t i = begin; i < end; ++i) ++histogram[keys_[static_cast<size_t>(i)] >> (32 + kUncounted)];
+    });
     size_t columns = 0;
-    for (double better = 0; better < wanted * 2; ++columns) better += histogram_[columns];
+    for (double better = 0; better < wanted * 2; ++columns) better += histogram[columns];
     const auto isBetter = [columns](uint64_t key) { return key >> (32 + kUncounted) < columns; };
     heap(0, static_cast<size_t>(std::partition(keys_.data(), keys_.data() + count_, isBetter) - keys_.data()));
   }
@@ -615,31 +643,77 @@ class Candidates {
   int64_t next() {
     if (!isHeap_) return indexOf(keys_[next_++]);
     if (last_ == top_) heap(end_, count_);
-    std::pop_heap(keys_.data() + top_, keys_.data() + last_, Compare<true>{work_});
+    std::pop_heap(keys_.data() + top_, keys_.data() + last_, Compare{work_});
     return indexOf(keys_[--last_]);
   }
 
  private:
   static constexpr int kUncounted = 20;  // bits of a score
 
-  template <bool kFalling>
   struct Compare {
     WorkCounter& work;
     bool operator()(uint64_t a, uint64_t b) const {
       work.pass(2);
-      return kFalling ? b < a : a < b;
+      return b < a;
     }
   };
+
+  template <size_t kCount>
+  static bool isAnyAbove(const float* score, float least) {
+    int32_t found = 0;
+    for (size_t i = 0; i < kCount; ++i) found |= score[i] > least ? -1 : 0;
+    return found != 0;
+  }
+
+  void collectPiece(std::span<const float> score, size_t begin, float minScore) {
+    size_t count = count_;  // in a register
+    uint64_t* keys = keys_.data();
+    for (size_t i = 0; i < score.size(); ++i) {
+      keys[count] = static_cast<uint64_t>(~floatOrder(score[i])) << 32 | (begin + i);
+      count += score[i] > minScore;
+    }
+    count_ = count;
+  }
+
+  void insert() {
+    for (size_t i = 1; i < count_; ++i) {
+      const uint64_t key = keys_[i];
+      size_t place = i;
+      for (; place > 0 && key < keys_[place - 1]; --place) keys_[place] = keys_[place - 1];
+      keys_[place] = key;
+    }
+  }
+
+  // By one byte of the scores after the other; the indices of equal ones rise already.
+  void sort() {
+    constexpr size_t kFew = 32;
+    if (count_ < kFew) return insert();
+    sorted_.resize(keys_.size());
+    std::array<std::array<uint32_t, 256>, 4> ends{};  // of the keys with a smaller byte
+    const auto forEachKey = [this](const auto& body) {
+      inParts(static_cast<int64_t>(count_), 4, [&](int64_t begin, int64_t end) {
+        for (int64_t i = begin; i < end; ++i) body(keys_[static_cast<size_t>(i)]);
+      });
+    };
+    const auto byteOf = [](uint64_t key, size_t byte) { return key >> (32 + 8 * byte) & 255; };
+    forEachKey([&](uint64_t key) {
+      for (size_t byte = 0; byte < ends.size(); ++byte) ++ends[byte][byteOf(key, byte)];
+    });
+    for (size_t byte = 0; byte < ends.size(); ++byte) {
+      std::exclusive_scan(ends[byte].begin(), ends[byte].end(), ends[byte].begin(), uint32_t{0});
+      forEachKey([&](uint64_t key) { sorted_[ends[byte][byteOf(key, byte)]++] = key; });
+      keys_.swap(sorted_);
+    }
+  }
 
   static int64_t indexOf(uint64_t key) { return static_cast<int64_t>(key & 0xFFFFFFFF); }
   void heap(size_t begin, size_t end) {
     top_ = begin;
     last_ = end_ = end;
-    std::make_heap(keys_.data() + begin, keys_.data() + end, Compare<true>{work_});
+    std::make_heap(keys_.data() + begin, keys_.data() + end, Compare{work_});
   }
 
-  std::vector<uint64_t> keys_;
-  std::array<uint32_t, size_t{1} << (32 - kUncounted)> histogram_;
+  std::vector<uint64_t> keys_, sorted_;
   size_t count_ = 0;
   bool isHeap_ = false;
   size_t next_ = 0;                      // of sorted ones
@@ -653,7 +727,7 @@ void suppress(const Suppression& limits, std::span<const float> score, const Box
   WorkCounter work;
   candidates.collect(score, limits.minScore);
   candidates.arrange(limits.most);
-  kept.clear();
+  kept.clear(static_cast<int64_t>(candidates.count()), [&](int64_t i) { return candidates.indexAt(i); });
   for (size_t i = 0; i < candidates.count() && static_cast<double>(kept.count()) < limits.most; ++i) {
     const int64_t index = candidates.next();
     const Box candidate = boxes[index];
@@ -671,7 +745,7 @@ Results nonMaxSuppression(const Node& node, Inputs inputs) {
     const Tensor* tensor = optional(inputs, i);
     return tensor ? loadScalar(argumentOf(*tensor), fallback) : fallback;
   };
-  const Suppression limits{scalar(2, 0), scalar(3, 0), scalar(4, -INFINITY)};
+  const Suppression limits{scalar(2, 0), scalar(3, 0), floatBelow(scalar(4, -INFINITY))};
   const bool centered = readers::hasCentredBoxes(*RequestInputs(node, inputs));
   std::vector<int64_t> selected, indices;
   if (inputs[1]->count() == 0) return {indexTensor({0, 3}, selected)};
