@@ -26,6 +26,24 @@ TEST(Softmax, AgreesWithReferenceAlongEveryAxis) {
   });
 }
 
+TEST(Softmax, OfDoubles) {
+  forEachTarget([] {
+    Random random(4);
+    for (const char* op : {"Softmax", "LogSoftmax"})
+      for (const Shape& shape : {Shape{1}, Shape{3, 10}, Shape{2, 17}, Shape{2, 1001}, Shape{3, 9, 33}, Shape{5, 1, 8}})
+        for (int axis = 0; axis < shape.rank(); ++axis) {
+          const Ref<Tensor> x = randomTensor(random, DType::Float64, shape, -20, 20);
+          auto* numbers = static_cast<double*>(x->mutableData());
+          if (shape.count() > 20) numbers[1] = -HUGE_VAL, numbers[12] = -1000, numbers[20] = NAN;
+          LooseNode node(op, with({{"axis", int64_t{axis}}}));
+          const std::vector<OutputType> type = {{DType::Float64, shape}};
+          const KernelRun expected = runOp(node.node(), {x}, type, "reference");
+          const KernelRun actual = runOp(node.node(), {x}, type, {}, 2, false, axis == 0);
+          expectClose(*actual.outputs[0], *expected.outputs[0], 2e-15, concat(op, " axis ", axis, " of ", shape));
+        }
+  });
+}
+
 // Threads divide the rows anywhere.
 TEST(Softmax, RowsDoNotDependOnTheirNeighbours) {
   forEachTarget([] {

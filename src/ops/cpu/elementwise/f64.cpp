@@ -8,8 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "ops/cpu/elementwise/f64.cpp"
 #include "ops/cpu/dispatch.h"
-// Highway's functions are included after it.
-#include <hwy/contrib/math/math-inl.h>
+#include "ops/cpu/double-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace max::HWY_NAMESPACE {
@@ -22,9 +21,12 @@ namespace {
 using D = hn::ScalableTag<double>;
 using V = hn::Vec<D>;
 
+// NaN is left to libm.
+constexpr double kAll = HUGE_VAL, kExpEnd = HWY_TARGET == HWY_AVX3 ? kAll : 700;
+
 struct Exp {
-  static constexpr double kLow = -700, kHigh = 700;
-  static HWY_INLINE V apply(V x) { return hn::Exp(D(), x); }
+  static constexpr double kLow = -kExpEnd, kHigh = kExpEnd;
+  static HWY_INLINE V apply(V x) { return expOfDouble(D(), x); }
   static double plain(double x) { return std::exp(x); }
 };
 struct Log {
@@ -33,14 +35,27 @@ struct Log {
   static double plain(double x) { return std::log(x); }
 };
 struct Tanh {
-  static constexpr double kLow = -1e300, kHigh = 1e300;
+  static constexpr double kEnd = HWY_TARGET == HWY_AVX3 ? kAll : 1e300, kLow = -kEnd, kHigh = kEnd;
+#if HWY_TARGET == HWY_AVX3
+  // e^2x - 1 by itself and two more; it has all digits around 0.
+  static HWY_INLINE V apply(V x) {
+    constexpr double kMost = 40;  // of 2x, from which on the result is 1
+    const D d;
+    const V one = hn::Set(d, 1.0), twice = hn::Min(hn::Abs(hn::Add(x, x)), hn::Set(d, kMost));
+    const DoublePower<V> power = powerOf(d, twice);
+    const V scale{_mm512_scalef_pd(one.raw, power.power.raw)};
+    const V less = hn::MulAdd(scale, power.rest, hn::Sub(scale, one));
+    return hn::CopySignToAbs(hn::Div(less, hn::Add(less, hn::Set(d, 2.0))), x);
+  }
+#else
   static HWY_INLINE V apply(V x) { return hn::Tanh(D(), x); }
+#endif
   static double plain(double x) { return std::tanh(x); }
 };
 struct Sigmoid {
-  static constexpr double kLow = -700, kHigh = 700;
+  static constexpr double kLow = -kExpEnd, kHigh = kExpEnd;
   static HWY_INLINE V apply(V x) {
-    const V one = hn::Set(D(), 1.0), e = hn::Exp(D(), hn::Neg(hn::Abs(x)));
+    const V one = hn::Set(D(), 1.0), e = expOfDouble(D(), hn::Neg(hn::Abs(x)));
     // Of a number below zero, e / (1 + e), which loses nothing.
     return hn::Div(hn::IfThenElse(hn::Lt(x, hn::Zero(D())), e, one), hn::Add(one, e));
   }

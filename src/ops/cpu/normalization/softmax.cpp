@@ -112,6 +112,41 @@ class SoftmaxOp final : public OpKernel {
   int lanes_;
 };
 
+class DoubleSoftmaxOp final : public OpKernel {
+ public:
+  DoubleSoftmaxOp(const Shape& shape, int axis, bool logarithm)
+      : table_(doubleSoftmaxTable()),
+        outer_(shape.product(0, axis)),
+        size_(shape.rank() ? shape[axis] : 1),
+        inner_(shape.product(std::min(axis + 1, shape.rank()), shape.rank())),
+        logarithm_(logarithm) {}
+
+  int inPlaceInput() const override { return 0; }
+  void run(const OpContext& context) const override {
+    if (size_ == 0) return;
+    const int64_t width = std::min(inner_, kWidth), parts = ceilDiv(inner_, kWidth);
+    context.parallelFor(outer_ * parts, grainOf(kElementsPerPart, {size_, width}),
+                        [&](int64_t begin, int64_t end, int) {
+                          for (int64_t i = begin; i < end; ++i) {
+                            const int64_t first = i % parts * kWidth, at = i / parts * size_ * inner_ + first;
+                            const double* x = context.in<double>(0) + at;
+                            double* y = context.out<double>() + at;
+                            if (inner_ == 1)
+                              table_.row(x, y, size_, logarithm_);
+                            else
+                              table_.columns(x, y, size_, inner_, std::min(kWidth, inner_ - first), logarithm_);
+                          }
+                        });
+  }
+
+ private:
+  static constexpr int64_t kWidth = 64;  // lines processed together
+
+  const DoubleSoftmaxTable& table_;
+  int64_t outer_, size_, inner_;
+  bool logarithm_;
+};
+
 // Of bytes. Inputs: x, its scale and zero point, and those of y.
 class QuantizedSoftmaxOp final : public OpKernel {
  public:
@@ -162,8 +197,19 @@ std::unique_ptr<OpKernel> create(const OpRequest& request) {
   return std::make_unique<SoftmaxOp>(request.inputs[0].shape, axisOf(request), kLogarithm, request.lanes);
 }
 
-constexpr Implementation kSoftmax[] = {{"softmax", accepts, create<false>}};
-constexpr Implementation kLogSoftmax[] = {{"softmax", accepts, create<true>}};
+bool acceptsDouble(const OpRequest& request) {
+  return request.inputs[0].dtype == DType::Float64 && doubleSoftmaxTable().row;
+}
+
+template <bool kLogarithm>
+std::unique_ptr<OpKernel> createDouble(const OpRequest& request) {
+  return std::make_unique<DoubleSoftmaxOp>(request.inputs[0].shape, axisOf(request), kLogarithm);
+}
+
+constexpr Implementation kSoftmax[] = {{"softmax", accepts, create<false>},
+                                       {"f64", acceptsDouble, createDouble<false>}};
+constexpr Implementation kLogSoftmax[] = {{"softmax", accepts, create<true>},
+                                          {"f64", acceptsDouble, createDouble<true>}};
 constexpr Implementation kQuantizedSoftmax[] = {{"softmax", nullptr, createQuantized}};
 constexpr OpRow kRows[] = {
     {"", "Softmax", kSoftmax}, {"", "LogSoftmax", kLogSoftmax}, {kMaxDomain, "QLinearSoftmax", kQuantizedSoftmax}};

@@ -29,4 +29,13 @@ struct SoftmaxTable {
 
 const SoftmaxTable& softmaxTable();  // of the CPU target of now
 
+// Of float64. y may be x.
+struct DoubleSoftmaxTable {
+  void (*row)(const double* x, double* y, int64_t size, bool logarithm);
+  // `columns` lines side by side, whose elements are `stride` apart.
+  void (*columns)(const double* x, double* y, int64_t size, int64_t stride, int64_t columns, bool logarithm);
+};
+
+const DoubleSoftmaxTable& doubleSoftmaxTable();  // of the CPU target of now; NULL without AVX-512
+
 }  // namespace max
