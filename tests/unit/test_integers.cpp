@@ -153,6 +153,28 @@ Pairs randomPairs(DType dtype, double most) {
   return pairs;
 }
 
+Pairs pairsOfBytes(DType dtype) {
+  const Range range = rangeOf(dtype);
+  Pairs pairs;
+  for (Wide a = range.low; a <= range.high; ++a)
+    for (Wide b = range.low; b <= range.high; ++b) {
+      pairs.left.push_back(a);
+      pairs.right.push_back(b);
+    }
+  return pairs;
+}
+
+// In bytes, of which all pairs are computed.
+void expectOfBytes(const Attributes& attributes, const char* op, Operation operation) {
+  for (const DType dtype : {DType::Int8, DType::UInt8}) {
+    const Pairs pairs = pairsOfBytes(dtype);
+    std::vector<Wide> expected;
+    for (size_t i = 0; i < pairs.left.size(); ++i)
+      expected.push_back(wrapped(dtype, operation(dtype, pairs.left[i], pairs.right[i])));
+    expectEverywhere(op, attributes, {tensorOf(dtype, pairs.left), tensorOf(dtype, pairs.right)}, dtype, expected);
+  }
+}
+
 void expectOfRandomPairs(const Attributes& attributes, const char* op, Operation operation) {
   for (size_t row = 0; row < 3 * kIntegerTypes.size(); ++row) {
     const DType dtype = kIntegerTypes[row / 3];
@@ -175,6 +197,12 @@ TEST(Integers, DivisionOfAllMagnitudes) {
   expectOfRandomPairs({}, "Div", [](DType, Wide a, Wide b) { return b == 0 ? 0 : a / b; });
   expectOfRandomPairs({}, "Mod", [](DType, Wide a, Wide b) { return flooredRemainder(a, b); });
   expectOfRandomPairs(with({{"fmod", int64_t{1}}}), "Mod", [](DType, Wide a, Wide b) { return b == 0 ? 0 : a % b; });
+}
+
+TEST(Integers, DivisionOfAllBytes) {
+  expectOfBytes({}, "Div", [](DType, Wide a, Wide b) { return b == 0 ? 0 : a / b; });
+  expectOfBytes({}, "Mod", [](DType, Wide a, Wide b) { return flooredRemainder(a, b); });
+  expectOfBytes(with({{"fmod", int64_t{1}}}), "Mod", [](DType, Wide a, Wide b) { return b == 0 ? 0 : a % b; });
 }
 
 TEST(Integers, DivisionIsDefined) {

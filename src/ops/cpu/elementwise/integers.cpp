@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arithmetic of int32 and int64 in vectors wider than those of plain loops. Quotients and remainders are computed in
-// float or double, which have the numbers that occur.
+// Arithmetic of int32 and int64 in vectors wider than those of plain loops. Quotients and remainders, of bytes, too,
+// are computed in float or double, which have the numbers that occur.
 #include "ops/cpu/elementwise/integers.h"
 
+#include <limits>
 #include <type_traits>
 #include <utility>
 
@@ -46,6 +47,17 @@ HWY_INLINE V inverseOf(D d, V y) {
 #endif
   return hn::Div(hn::Set(d, 1), y);
 }
+// For bytes, whose quotients are off by at least 2^-9 of themselves from the next whole number, or in Mod from both, an
+// estimate is enough.
+template <class F>
+constexpr F kUpwardsOfBytes = static_cast<F>(1 + 0x1p-12);
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V estimateOf(D d, V y) {
+#if HWY_TARGET == HWY_AVX3
+  if constexpr (sizeof(hn::TFromD<D>) == 4) return hn::ApproximateReciprocal(y);
+#endif
+  return inverseOf(d, y);
+}
 // The low bits of this number and of its sum with a whole number are those of the whole number.
 template <class F>
 constexpr F kOffset = sizeof(F) == 8 ? static_cast<F>(0x1.8p52) : static_cast<F>(0x1.8p23);
@@ -57,6 +69,8 @@ HWY_INLINE hn::Vec<D> toFloats(D d, DI di, VI x) {
     return hn::Sub(hn::BitCast(d, hn::Add(x, hn::BitCast(di, offset))), offset);
   } else if constexpr (sizeof(hn::TFromD<D>) == 8) {
     return hn::PromoteTo(d, x);
+  } else if constexpr (sizeof(hn::TFromD<DI>) == 1) {
+    return hn::ConvertTo(d, hn::PromoteTo(hn::RebindToSigned<D>(), x));
   } else {
     return hn::ConvertTo(d, x);
   }
@@ -69,8 +83,14 @@ HWY_INLINE hn::Vec<DI> toIntegers(D d, DI di, V x) {
     const V offset = hn::Set(d, kOffset<F>);
     return hn::Sub(hn::BitCast(di, hn::Add(x, offset)), hn::BitCast(di, offset));
   } else {
-    const V end = hn::Set(d, 0x1p31);  // the smallest number divided by -1 is itself
-    return hn::DemoteTo(di, hn::IfThenElse(hn::Eq(x, end), hn::Neg(end), x));
+    using T = hn::TFromD<DI>;
+    // The smallest number divided by -1 is itself. No quotient of unsigned ones is that large.
+    const V end = hn::Set(d, static_cast<F>(std::numeric_limits<T>::max()) + 1);
+    const V inside = hn::IfThenElse(hn::Eq(x, end), hn::Neg(end), x);
+    if constexpr (sizeof(T) == 1)
+      return hn::DemoteTo(di, hn::ConvertTo(hn::RebindToSigned<D>(), inside));
+    else
+      return hn::DemoteTo(di, inside);
   }
 }
 
@@ -87,7 +107,10 @@ HWY_INLINE V resultOf(D d, ElementOp op, V x, V y, V factor) {
 }
 
 template <class T>
-constexpr DType kDType = std::is_same_v<T, int64_t> ? DType::Int64 : DType::Int32;
+constexpr DType kDType = std::is_same_v<T, int64_t>   ? DType::Int64
+                         : std::is_same_v<T, int32_t> ? DType::Int32
+                         : std::is_same_v<T, int8_t>  ? DType::Int8
+                                                      : DType::UInt8;
 
 // In numbers of F; what is too long for these is left to the next wider ones.
 template <class T, class F>
@@ -99,13 +122,16 @@ HWY_NOINLINE void divide(const TileOperands& operands, ElementOp op) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   const T *x = static_cast<const T*>(tile.src[0]), *y = static_cast<const T*>(tile.src[1]);
   const auto divideLong = [&](int64_t begin, int64_t count) {
-    if constexpr (std::is_same_v<F, float>)
+    if constexpr (std::is_same_v<F, float> && sizeof(T) == sizeof(F))
       divide<T, double>(partOf(tile, begin, count, sizeof(T), sizeof(T)), op);
     else
       computePlain(tile, op, kDType<T>, begin, count, sizeof(T));
   };
-  const V upwards = hn::Set(d, op == ElementOp::Mod ? F{1} : kUpwards<F>);
-  const auto reciprocal = [&](V number) HWY_ATTR { return hn::Mul(inverseOf(d, number), upwards); };
+  constexpr F kUp = sizeof(T) == 1 ? kUpwardsOfBytes<F> : kUpwards<F>;
+  const V upwards = hn::Set(d, op == ElementOp::Mod ? F{1} : kUp);
+  const auto reciprocal = [&](V number) HWY_ATTR {
+    return hn::Mul(sizeof(T) == 1 ? estimateOf(d, number) : inverseOf(d, number), upwards);
+  };
   V divisor = hn::Set(d, static_cast<F>(*y)), factor = reciprocal(divisor);
   int64_t i = 0;
   for (; i + lanes <= tile.count; i += lanes) {
@@ -132,6 +158,10 @@ template <ElementOp kOp>
 TileFunction findFor(DType dtype) {
   if (dtype == DType::Int32) return [](const TileOperands& tile) { divide<int32_t, float>(tile, kOp); };
   if (dtype == DType::Int64) return [](const TileOperands& tile) { divide<int64_t, double>(tile, kOp); };
+#if HWY_TARGET == HWY_AVX3
+  if (dtype == DType::Int8) return [](const TileOperands& tile) { divide<int8_t, float>(tile, kOp); };
+  if (dtype == DType::UInt8) return [](const TileOperands& tile) { divide<uint8_t, float>(tile, kOp); };
+#endif
   return nullptr;
 }
 
