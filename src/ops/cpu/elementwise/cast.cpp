@@ -105,8 +105,18 @@ TileFunction findTo(DType to) {
   }
 }
 
+TileFunction findWide(DType from, DType to) {
+  const WideCasts& wide = castTable().wide;
+  if (from == DType::Int64)
+    return to == DType::Float64 ? wide.doubleFromInt64 : to == DType::Bool ? wide.boolFromInt64 : nullptr;
+  if (to == DType::Bool) return wide.boolFromDouble;
+  return to == DType::Int32 ? wide.int32FromDouble : to == DType::Int64 ? wide.int64FromDouble : nullptr;
+}
+
 TileFunction findVectorised(DType from, DType to) {
   const CastTable& table = castTable();
+  if (from == DType::Int64 || from == DType::Float64)
+    if (const TileFunction wide = findWide(from, to)) return wide;
   if (to == DType::Float32 && from == DType::Bool) return table.floatFromBool;
   if (to == DType::Float32)
     return from == DType::Float16 ? table.floatFromHalf : from == DType::BFloat16 ? table.floatFromBFloat16 : nullptr;

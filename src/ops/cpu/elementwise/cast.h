@@ -6,6 +6,14 @@
 
 namespace max {
 
+struct WideCasts {
+  TileFunction int32FromDouble;
+  TileFunction int64FromDouble;
+  TileFunction boolFromDouble;
+  TileFunction doubleFromInt64;
+  TileFunction boolFromInt64;
+};
+
 struct CastTable {
   TileFunction floatFromHalf;
   TileFunction floatFromBFloat16;
@@ -16,6 +24,7 @@ struct CastTable {
   TileFunction int64FromFloat;
   TileFunction uint8FromFloat;
   TileFunction int8FromFloat;
+  WideCasts wide;
 };
 
 const CastTable& castTable();  // of the CPU target of now

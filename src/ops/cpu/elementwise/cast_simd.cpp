@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Conversions between float32 and the 16-bit floating-point types, for CPU targets with instructions for them, of
-// conditions to float32, and of float32 to integers.
+// conditions to float32, of float32 to integers, and of 64 bits.
 #include <type_traits>
 
 #include "ops/cpu/elementwise/cast.h"
@@ -116,6 +116,48 @@ void integersFromFloat(const TileOperands& tile) {
   for (int64_t k = 0; k < tile.count - i; ++k) to[i + k] = out[k];
 }
 
+#if HWY_TARGET == HWY_AVX3
+
+// From 64 bits; of bool, whether it is not 0. NaN is 0 or true, and what is out of range becomes the nearest limit.
+template <class From, class To>
+void fromWide(const TileOperands& tile) {
+  using Stored = std::conditional_t<std::is_same_v<To, bool>, uint8_t, To>;
+  const hn::ScalableTag<From> d;
+  const hn::Rebind<Stored, decltype(d)> to;
+  const auto convert = [=](hn::Vec<decltype(d)> x) HWY_ATTR {
+    if constexpr (std::is_same_v<To, bool>) {
+      const hn::ScalableTag<uint64_t> du;
+      const auto isZero = hn::RebindMask(du, hn::Eq(x, hn::Zero(d)));
+      return hn::TruncateTo(to, hn::IfThenZeroElse(isZero, hn::Set(du, 1)));
+    } else {
+      const auto number = hn::IfThenElseZero(hn::Eq(x, x), x);
+      if constexpr (sizeof(To) < sizeof(From))
+        return hn::DemoteTo(to, number);
+      else
+        return hn::ConvertTo(to, number);
+    }
+  };
+  const auto* from = static_cast<const From*>(tile.src[0]);
+  auto* result = static_cast<Stored*>(tile.dst);
+  const int64_t step = tile.step[0], count = tile.count, lanes = static_cast<int64_t>(hn::Lanes(d));
+  int64_t i = 0;
+#pragma GCC unroll 1
+  for (; i + lanes <= count; i += lanes) hn::StoreU(convert(hn::LoadU(d, from + i * step)), to, result + i);
+  const auto left = static_cast<size_t>(count - i);
+  const auto last = convert(hn::MaskedLoad(hn::FirstN(d, left), d, from + i * step));
+  hn::BlendedStore(last, hn::FirstN(to, left), to, result + i);
+}
+
+#define MAX_WIDE_CASTS                                                                                       \
+  {                                                                                                          \
+    fromWide<double, int32_t>, fromWide<double, int64_t>, fromWide<double, bool>, fromWide<int64_t, double>, \
+        fromWide<int64_t, bool>                                                                              \
+  }
+#else
+#define MAX_WIDE_CASTS \
+  {}
+#endif
+
 // Without instructions for them, conversions to 64 bits take longer than one number after the other.
 #if HWY_TARGET == HWY_AVX3
 constexpr TileFunction kLongsFromFloat = integersFromFloat<int64_t>;
@@ -126,7 +168,7 @@ constexpr TileFunction kLongsFromFloat = nullptr;
 #define MAX_CAST_TABLE                                                                                 \
   {                                                                                                    \
     widen<true>, widen<false>, narrow<true>, narrow<false>, floatFromBool, integersFromFloat<int32_t>, \
-        kLongsFromFloat, integersFromFloat<uint8_t>, integersFromFloat<int8_t>                         \
+        kLongsFromFloat, integersFromFloat<uint8_t>, integersFromFloat<int8_t>, MAX_WIDE_CASTS         \
   }
 #else
 #define MAX_CAST_TABLE \
