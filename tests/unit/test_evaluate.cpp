@@ -286,6 +286,10 @@ TEST(Evaluate, CompressTakesSlicesOfAnySize) {
   expectFloats(run("Compress", {data, none}, along(2))[0], {2, 3, 0}, {});
   expectFloats(run("Compress", {data, Tensor::of<uint8_t>(DType::Bool, {2}, {0, 1})}, along(2))[0], {2, 3, 1},
                {2, 4, 6, 8, 10, 12});
+  const Ref<Tensor> bytes = Tensor::of<uint8_t>(DType::UInt8, {2, 3}, {1, 2, 3, 4, 5, 6});
+  const Ref<Tensor> chosen = run("Compress", {bytes, ends}, along(1))[0];
+  ASSERT_EQ(chosen->shape(), Shape({2, 2}));
+  for (int64_t i = 0; i < 4; ++i) EXPECT_EQ(chosen->as<uint8_t>()[i], (std::array{1, 3, 4, 6})[static_cast<size_t>(i)]);
 }
 
 TEST(Evaluate, HalfPrecisionGoesThroughTheReferenceKernels) {

@@ -237,7 +237,9 @@ Ref<Tensor> take(const Tensor& tensor, int axis, std::span<const int64_t> chosen
   Ref<Tensor> result = Tensor::allocate(tensor.dtype(), shape);
   if (result->bytes() == 0) return result;
   std::byte* out = static_cast<std::byte*>(result->mutableData());
-  if (slices.innerBytes == 4)
+  if (slices.innerBytes == 1)
+    takeNumbers<uint8_t>(slices, chosen, out);
+  else if (slices.innerBytes == 4)
     takeNumbers<uint32_t>(slices, chosen, out);
   else if (slices.innerBytes == 8)
     takeNumbers<uint64_t>(slices, chosen, out);
