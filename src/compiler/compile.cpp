@@ -37,6 +37,8 @@ constexpr Pass kPasses[] = {
     {"indices", "Indices that an Expand repeats select whole slices", selectSlices, PassScope::Portable},
     {"concat", "What follows joined convolutions is done to each of them", finishParts, PassScope::Portable},
     {"conv", "Scales, shifts and zero borders move into convolutions", foldIntoConv, PassScope::Portable},
+    {"resize", "Pointwise convolutions of what Resize makes larger are computed before it", convolveBeforeResize,
+     PassScope::Portable},
     {"matmul", "Matrix products take transposed operands, scale and bias", lowerMatMul, PassScope::Portable},
     {"attention", "softmax(Q K') V becomes one operator", recogniseAttention, PassScope::Portable},
     {"channels_last", "Convolutions and pools get Transposes around them", lowerToChannelsLast, PassScope::Portable},

@@ -23,6 +23,7 @@ void gatherOneHot(Rewriter& rewriter);
 void selectSlices(Rewriter& rewriter);
 void finishParts(Rewriter& rewriter);
 void foldIntoConv(Rewriter& rewriter);
+void convolveBeforeResize(Rewriter& rewriter);
 void lowerMatMul(Rewriter& rewriter);
 void recogniseAttention(Rewriter& rewriter);
 void lowerToChannelsLast(Rewriter& rewriter);

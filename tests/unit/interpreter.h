@@ -89,6 +89,9 @@ class Builder {
   Value* ints(const std::vector<int64_t>& values) {
     return graph->addConstant(Tensor::copyOf(DType::Int64, {static_cast<int64_t>(values.size())}, values.data()));
   }
+  Value* floats(const std::vector<float>& values) {
+    return graph->addConstant(Tensor::copyOf(DType::Float32, {static_cast<int64_t>(values.size())}, values.data()));
+  }
   Value* random(const Shape& shape, float low = -1, float high = 1) {
     return graph->addConstant(randomTensor(shape, random_, low, high));
   }

@@ -585,8 +585,8 @@ TEST(Narrow, ViewsAreNarrowToo) {
 TEST(Narrow, ElementsAreMovedAsTheyAre) {
   if (!bfloat16GemmTable()) GTEST_SKIP() << "this machine has no products of bfloat16";
   const auto build = [](test::Builder& b) {
-    const auto conv = [&](Value* x, int64_t from, int64_t to) {
-      return b.op("Relu", {b.op("Conv", {x, b.random({to, from, 1, 1})})});
+    const auto conv = [&](Value* x, int64_t from, int64_t to, int64_t columns = 1) {
+      return b.op("Relu", {b.op("Conv", {x, b.random({to, from, 1, columns})})});
     };
     Value* x = conv(b.input({2, 32, 12, 12}), 32, 72);
     const Node* parts = b.node("Split", {x, b.ints({24, 48})}, test::attrs({{"axis", int64_t{1}}}), 2);
@@ -594,7 +594,7 @@ TEST(Narrow, ElementsAreMovedAsTheyAre) {
                          test::attrs({{"kernel_shape", test::list({3, 3})}, {"strides", test::list({2, 2})}}));
     Value* large = b.op("Resize", {pooled, nullptr, nullptr, b.ints({2, 30, 10, 10})});
     Value* cut = b.op("Slice", {conv(parts->output(1), 48, 40), b.ints({1, 2}), b.ints({11, 12}), b.ints({2, 3})});
-    b.output(conv(b.op("Concat", {large, cut}, test::attrs({{"axis", int64_t{1}}})), 70, 9));
+    b.output(conv(b.op("Concat", {large, cut}, test::attrs({{"axis", int64_t{1}}})), 70, 9, 2));
   };
   const Network with(build, {2, 32, 12, 12}, true), without(build, {2, 32, 12, 12}, false);
   EXPECT_EQ(with.narrowValues(), 8) << dump(*with.graph);
@@ -722,14 +722,16 @@ TEST(Narrow, InterpolatedPixels) {
     EXPECT_EQ(std::memcmp(actual->data(), expected->data(), expected->bytes()), 0) << out.count();
   }
   const auto build = [](test::Builder& b) {
-    const auto conv = [&](Value* x, int64_t to) { return b.op("Conv", {x, b.random({to, 32, 1, 1})}); };
+    const auto conv = [&](Value* x, int64_t to, int64_t columns = 1) {
+      return b.op("Conv", {x, b.random({to, 32, 1, columns})});
+    };
     Value* x = conv(b.input({2, 32, 6, 6}), 32);
     const auto grown = [&](int64_t side) {
       return b.op("Resize", {conv(x, 16), nullptr, nullptr, b.ints({2, 16, side, side})},
                   test::attrs({{"mode", std::string("linear")}}));
     };
     b.output(conv(b.op("Concat", {grown(6), grown(6)}, test::attrs({{"axis", int64_t{1}}})), 9));
-    b.output(conv(b.op("Concat", {grown(9), grown(9)}, test::attrs({{"axis", int64_t{1}}})), 9));
+    b.output(conv(b.op("Concat", {grown(9), grown(9)}, test::attrs({{"axis", int64_t{1}}})), 9, 2));
   };
   const Network with(build, {2, 32, 6, 6}, true), without(build, {2, 32, 6, 6}, false);
   EXPECT_EQ(with.narrowValues(), 7) << dump(*with.graph);

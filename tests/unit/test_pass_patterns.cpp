@@ -313,6 +313,80 @@ TEST(ConvPass, NormAndActivationOfJoinedConvolutionsFold) {
             "Add Concat Mul Neg Split Swish Transpose*4 max.Conv*2");
 }
 
+// A pointwise convolution of what a Resize makes larger.
+struct Enlarged {
+  std::string mode = "linear", place = "half_pixel";
+  bool bySizes = false;
+  int parts = 1;  // that a Concat joins; the first and the third are made larger
+  int64_t channels = 16, filters = 8, taps = 1, height = 8;
+  int readers = 1;
+};
+
+std::function<void(Builder&)> enlarged(const Enlarged& test) {
+  return [=](Builder& b) {
+    const auto image = [&](bool isSmall) {
+      if (!isSmall) return b.input({b.symbol("n"), 5, test.height, 10});
+      Value* x = b.input({b.symbol("n"), test.channels, 4, 5});
+      Value* region = test.place == "tf_crop_and_resize" ? b.floats({0, 0, 0, 0, 1, 1, 1, 1}) : nullptr;
+      Value* scales = b.floats({1, 1, static_cast<float>(test.height) / 4, 2});
+      Value* sizes = test.bySizes ? b.ints({test.height, 10}) : nullptr;
+      Attributes attributes = attrs({{"mode", test.mode}, {"coordinate_transformation_mode", test.place}});
+      if (sizes) attributes.set("axes", list({2, 3}));
+      return b.op("Resize", {x, region, sizes ? nullptr : scales, sizes}, attributes);
+    };
+    std::vector<Value*> parts;
+    for (int i = 0; i < test.parts; ++i) parts.push_back(image(i % 2 == 0));
+    Value* x = test.parts > 1 ? b.op("Concat", parts, attrs({{"axis", int64_t{1}}})) : parts[0];
+    const int64_t channels = x->type.dims[1].value(), pad = test.taps / 2;
+    Value* weights = b.random({test.filters, channels, test.taps, test.taps});
+    b.output(b.op(
+        "Relu", {b.op("Conv", {x, weights, b.random({test.filters})}, attrs({{"pads", list({pad, pad, pad, pad})}}))}));
+    if (test.readers > 1) b.output(b.op("Neg", {parts[0]}));
+  };
+}
+
+// The widths of all convolutions' results, in order.
+std::vector<int64_t> widthsOfConvs(const std::function<void(Builder&)>& build) {
+  Builder b;
+  build(b);
+  compile(*b.graph, withoutFusion());
+  std::vector<int64_t> widths;
+  for (const Node* node : b.graph->nodes())
+    if (node->isOwn("Conv")) widths.push_back(node->output()->type.dims[2].value());
+  std::sort(widths.begin(), widths.end());
+  return widths;
+}
+
+TEST(ResizePass, PointwiseConvolutionComesFirst) {
+  for (const char* mode : {"nearest", "linear", "cubic"})
+    for (const char* place : {"half_pixel", "align_corners", "asymmetric"})
+      for (const bool bySizes : {false, true}) {
+        const auto build = enlarged({.mode = mode, .place = place, .bySizes = bySizes});
+        EXPECT_EQ(widthsOfConvs(build), std::vector<int64_t>{5});
+        EXPECT_EQ(compileAndCompare(build, {{2, 16, 4, 5}}, withoutFusion(), 1e-4), "Relu Resize Transpose*2 max.Conv");
+      }
+}
+
+TEST(ResizePass, JoinedPartsBecomeASum) {
+  const std::vector<Shape> shapes{{2, 16, 4, 5}, {2, 5, 8, 10}, {2, 16, 4, 5}, {2, 5, 8, 10}};
+  for (const int count : {2, 3, 4}) {
+    const auto build = enlarged({.parts = count});
+    EXPECT_EQ(widthsOfConvs(build), (count > 2 ? std::vector<int64_t>{5, 5, 10} : std::vector<int64_t>{5, 10}));
+    compileAndCompare(build, {shapes.begin(), shapes.begin() + count}, withoutFusion(), 1e-4);
+  }
+  EXPECT_EQ(compileAndCompare(enlarged({.parts = 2}), {shapes[0], shapes[1]}, withoutFusion(), 1e-4),
+            "Resize Transpose*3 max.Conv*2");  // the sum and the activation are parts of a convolution
+}
+
+TEST(ResizePass, OthersStay) {
+  const Enlarged others[] = {
+      {.place = "tf_crop_and_resize"}, {.channels = 4}, {.filters = 40}, {.taps = 3}, {.height = 3}, {.readers = 2}};
+  for (const Enlarged& test : others) {
+    EXPECT_EQ(widthsOfConvs(enlarged(test)), std::vector<int64_t>{10});
+    compileAndCompare(enlarged(test), {{2, test.channels, 4, 5}}, withoutFusion(), 1e-4);
+  }
+}
+
 TEST(ConvPass, BatchNormElsewhereIsScaleAndShift) {
   const auto build = [](Builder& b) {
     Value* x = b.input({b.symbol("n"), 4, 5, 6});
