@@ -51,6 +51,7 @@ constexpr Pass kPasses[] = {
     {"depthwise", "Pointwise convolutions of the host join the depthwise ones that read them", joinDepthwise,
      PassScope::Target},
     {"rotary", "Rotary embeddings of the host become one operator", joinRotations, PassScope::Target},
+    {"selected", "Products of the host take one of several matrices themselves", joinSelections, PassScope::Target},
     {"scale", "Integer convolutions of the host make real numbers of their sums; softmax of bytes", scaleConvolutions,
      PassScope::Target},
     {"recurrent", "Recurrent layers of an accelerator get float32 weights", widenRecurrentWeights, PassScope::Target},

@@ -33,6 +33,7 @@ void scaleConvolutions(Rewriter& rewriter);
 void widenRecurrentWeights(Rewriter& rewriter);
 void joinDepthwise(Rewriter& rewriter);
 void joinRotations(Rewriter& rewriter);
+void joinSelections(Rewriter& rewriter);
 void keepPlanes(Rewriter& rewriter);
 void fuseElementwise(Rewriter& rewriter);
 void countSelections(Rewriter& rewriter);

@@ -166,6 +166,7 @@ constexpr Row kRows[] = {
     {"", "MatMulInteger", matrixProduct},
     {"", "QLinearMatMul", matrixProduct},
     {kMaxDomain, "MatMul", matrixProduct},
+    {kMaxDomain, "SelectedMatMul", matrixProduct},
     {kMaxDomain, "MatMulInteger", matrixProduct},
     {kMaxDomain, "MatMulNBits", quantisedProduct},
     {kMaxDomain, "Attention", attention},

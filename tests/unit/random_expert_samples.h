@@ -40,6 +40,22 @@ inline ExpertShape expertShape(Source& source, Sample& sample, int64_t unit) {
   return shape;
 }
 
+// One of several matrices, as of an expert.
+inline Sample selectedMatMul(Source& source, const Row& row) {
+  const DType dtype = source.pick(row.dtypes);
+  const int64_t m = source.dim(20), k = source.dim(40), n = source.chance(20) ? 1 : source.dim(40);
+  const int64_t matrices = source.integer(1, 4);
+  const bool transB = source.chance(50);
+  Shape a = source.chance(50) ? Shape() : source.shape(0, 2, 3);
+  for (const int64_t dim : {m, k}) a.push(dim);
+  Ref<Tensor> b = source.tensor(dtype, transB ? Shape{matrices, n, k} : Shape{matrices, k, n}, -1, 1);
+  const int64_t index = source.integer(-matrices, matrices - 1);
+  Sample sample{{source.tensor(dtype, a, -1, 1), std::move(b), Tensor::copyOf(DType::Int64, Shape(), &index)}};
+  sample.attributes.set("transB", int64_t{transB});
+  if (source.chance(60)) sample.constants = 0b10;
+  return sample;
+}
+
 inline Sample experts(Source& source, const Row& row) {
   const DType dtype = source.pick(row.dtypes);
   Sample sample;

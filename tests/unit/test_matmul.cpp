@@ -38,6 +38,22 @@ TEST(MatMul, MatchesReferenceOnRandomShapes) {
   });
 }
 
+TEST(SelectedMatMul, MatrixOutOfRangeIsAnError) {
+  RandomTensors random(4);
+  NodeUnderTest node(kMaxDomain, "SelectedMatMul");
+  for (const int64_t index : {int64_t{3}, int64_t{-4}, INT64_MAX, INT64_MIN})
+    for (const unsigned constants : {0u, 2u}) {
+      const Tensors inputs = {random.floats({40, 5}), random.floats({3, 5, 6}),
+                              Tensor::copyOf(DType::Int64, Shape(), &index)};
+      try {
+        node.run(inputs, {{40, 6}}, "gemm_f32", 1, constants);
+        ADD_FAILURE() << "matrix " << index;
+      } catch (const Error& error) {
+        EXPECT_EQ(error.status(), MAX_STATUS_OUT_OF_RANGE);
+      }
+    }
+}
+
 TEST(MatMul, BroadcastsBatches) {
   struct Case {
     Shape a, b, out;

@@ -672,6 +672,34 @@ TEST(RotaryPass, PointsOfOneAngle) {
   EXPECT_EQ(compileAndCompare(build, {{3, 4, 2}, {3, 1, 1}, {3, 1, 1}}), "Add Concat Mul*4 Split Sub");
 }
 
+// Of several matrices a Gather takes one out.
+TEST(SelectedPass, ProductTakesOneMatrix) {
+  struct Case {
+    int64_t axis = 0, readers = 1;
+    bool isTransposed = false, isNumber = true, isSelected = true;
+  };
+  const Case cases[] = {{},
+                        {.isTransposed = true},
+                        {.axis = 1, .isSelected = false},
+                        {.readers = 2, .isSelected = false},
+                        {.isNumber = false, .isSelected = false}};
+  for (const Case& test : cases) {
+    const auto build = [&](Builder& b) {
+      Value* x = b.input({b.symbol("rows"), 6});
+      Value* index =
+          b.op("Cast", {b.op("ReduceMin", {x}, attrs({{"keepdims", int64_t{0}}}))}, attrs({{"to", int64_t{7}}}));
+      if (!test.isNumber) index = b.op("Unsqueeze", {index, b.ints({0})});
+      Value* matrix = b.op("Gather", {b.random({6, 6, 6}), index}, attrs({{"axis", test.axis}}));
+      if (test.isTransposed) matrix = b.op("Transpose", {matrix}, attrs({{"perm", list({1, 0})}}));
+      b.output(b.op("MatMul", {x, matrix}));
+      if (test.readers > 1) b.output(b.op("Neg", {matrix}));
+    };
+    const std::string ops = compileAndCompare(build, {{5, 6}}, withoutFusion(), 1e-4, 0, 5);
+    EXPECT_EQ(ops.find("max.SelectedMatMul") != std::string::npos, test.isSelected) << ops;
+    EXPECT_EQ(ops.find("Gather") == std::string::npos, test.isSelected) << ops;
+  }
+}
+
 TEST(Epilogue, SumBeforeLayerNorm) {
   const auto build = [](Builder& b) {
     Value* x = b.input({b.symbol("n"), 8});

@@ -96,6 +96,7 @@ const Row kRows[] = {
     {"MatMulInteger", scaledMatMul, kFloat32, kExact, -4, 4, kMaxDomain},
     {"Gemm", gemm, kSigned, kSums},
     {"MatMul", fusedMatMul, kFloats, kSums, -4, 4, kMaxDomain},
+    {"SelectedMatMul", selectedMatMul, kFloat32, kSums, -4, 4, kMaxDomain},
     {"Conv", conv, kFloat32, kSums},
     {"Conv", fusedConv, kFloat32, kSums, -4, 4, kMaxDomain},
     {"ConvInteger", fusedIntegerConv, kFloat32, kExact, -4, 4, kMaxDomain},

@@ -89,6 +89,17 @@ void inferFusedMatMul(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
+// The product with one of the matrices along the first axis of B, which a number chooses.
+void inferSelectedMatMul(InferContext& context) {
+  rules::requireShape(context, 2, {});
+  rules::requireRankAtLeast(context, 1, 3);
+  if (!context.ranked(0) || !context.ranked(1)) return;
+  SymbolicShape b = context.dims(1);
+  b.erase(b.begin());
+  if (readers::Product(context.attributes()).transposesB) swapLastTwo(b);
+  context.setShape(0, rules::matrixProduct(context, context.dims(0), std::move(b)));
+}
+
 // The same number of elements, if all sizes are known.
 void requireCount(const InferContext& context, size_t input, int64_t count) {
   const std::optional<Shape> shape = context.ranked(input) ? concrete(context.dims(input)) : std::nullopt;
@@ -130,6 +141,8 @@ const OpSchema kSchemas[] = {
      inferQuantizedMatMul<3>, 0, 0, ""},
     {kMaxDomain, "MatMul", 2, 4, 1, 1, "T,T,T,T->T; T=float", inferFusedMatMul, 0, 0,
      "activation=s activation_alpha=f activation_beta=f alpha=f transA=i transB=i"},
+    {kMaxDomain, "SelectedMatMul", 3, 3, 1, 1, "T,T,I->T; T=float32; I=int32|int64", inferSelectedMatMul, 0, 0,
+     "transB=i"},
     {kMaxDomain, "MatMulInteger", 2, 6, 1, 1, "A,B,A,B,float32,float32->float32; A=int8|uint8; B=int8|uint8",
      inferScaledMatMul, 0, 0, ""},
     {kMaxDomain, "MatMulNBits", 3, 4, 1, 1,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul, Gemm, MatMulInteger, QLinearMatMul, Det, max.MatMul, max.Inverse.
+// MatMul, Gemm, MatMulInteger, QLinearMatMul, Det, max.MatMul, max.SelectedMatMul, max.Inverse.
 #include "graph/readers/matrix.h"
 
 #include <algorithm>
@@ -99,6 +99,19 @@ void fusedMatMul(const Call& call) {
     result[i] = activation(result[i]);
   }
   store(call.out(), result);
+}
+
+void selectedMatMul(const Call& call) {
+  Shape shape = call.in(1).shape;
+  const int64_t matrices = shape[0];
+  shape.erase(0);
+  const int64_t given = load<int64_t>(call.in(2))[0], index = given < 0 ? given + matrices : given;
+  const int64_t count = shape.count();
+  if (index < 0 || index >= matrices) throw Error(MAX_STATUS_OUT_OF_RANGE, "a matrix is out of range");
+  const std::vector<double> all = load<double>(call.in(1));
+  const std::vector<double> chosen(all.begin() + index * count, all.begin() + (index + 1) * count);
+  const Matrix a(call.in(0).shape, false, true), b(shape, readers::Product(call.node.attributes).transposesB, false);
+  store(call.out(), multiply(a, b, load<double>(call.in(0)), chosen, static_cast<size_t>(call.out().count())));
 }
 
 template <class D>
@@ -271,6 +284,7 @@ const OpRow kRows[] = {
     {kMaxDomain, "MatMulInteger", kReference<scaledMatMul>},
     {"", "QLinearMatMul", kReference<quantizedMatMul>},
     {kMaxDomain, "MatMul", kReference<fusedMatMul>},
+    {kMaxDomain, "SelectedMatMul", kReference<selectedMatMul>},
 };
 
 }  // namespace

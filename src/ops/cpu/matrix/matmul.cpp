@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// MatMul, Gemm and max.MatMul of float32.
+// MatMul, Gemm, max.MatMul and max.SelectedMatMul of float32.
 #include "ops/cpu/matrix/matmul.h"
 
 #include <algorithm>
@@ -13,6 +13,7 @@
 #include "base/packed_memory.h"
 #include "graph/readers/matrix.h"
 #include "ops/cpu/matrix/matmul_f64.h"
+#include "ops/cpu/movement/movement.h"
 #include "ops/cpu/movement/transpose_tile.h"
 #include "ops/cpu/narrow.h"
 
@@ -59,8 +60,14 @@ struct Options {
   int bias = -1;      // input, one value per column, or that for each of the result's first axis
   int residual = -1;  // input of the output's shape
   int addend = -1;    // input that is broadcast and scaled in a separate pass
+  int matrix = -1;    // input, which matrix along the first axis of B is meant; -1 = B has no such axis
   float beta = 1;
 };
+
+Shape shapeOfB(const OpRequest& request, const Options& options) {
+  const Shape& b = request.inputs[1].shape;
+  return options.matrix < 0 ? b : Shape(b.dims().subspan(1));
+}
 
 // The form of B when the kernel runs.
 enum class RightSide { Packed, PackAtRun, InPlace, Dot };
@@ -77,6 +84,8 @@ class MatMulOp : public OpKernel {
   bool multipliesColumn(const OpRequest& request) const;
   WorkVector<GemmOffsets> offsets() const;
   int64_t biasCount(const OpRequest& request) const;
+  int64_t chosenMatrix(const OpContext& context) const;
+  const float* right(const OpContext& context) const { return context.in<float>(1) + chosenMatrix(context) * sizeOfB_; }
   const float* transposedA(const OpContext& context) const;
   void packB(const OpContext& context, float* packed) const;
   void packWordsOfB(const OpContext& context, float* packed) const;
@@ -91,7 +100,11 @@ class MatMulOp : public OpKernel {
     return input < 0 ? nullptr : context.in<float>(static_cast<size_t>(input));
   }
 
+  const Node& node_;
   Options options_;
+  int64_t matrices_;                              // of which one is chosen
+  int64_t sizeOfB_;                               // elements, of the chosen one
+  bool isIndexOf64Bits_;                          // that of the chosen one
   bool readsNarrow_, addsNarrow_, writesNarrow_;  // bfloat16
   int64_t biases_;
   bool swaps_;  // the product is computed as that of the transposed factors
@@ -105,7 +118,12 @@ class MatMulOp : public OpKernel {
 };
 
 MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
-    : options_(options),
+    : node_(request.node),
+      options_(options),
+      matrices_(options.matrix < 0 ? 1 : request.inputs[1].shape[0]),
+      sizeOfB_(shapeOfB(request, options).count()),
+      isIndexOf64Bits_(options.matrix >= 0 &&
+                       request.inputs[static_cast<size_t>(options.matrix)].dtype == DType::Int64),
       readsNarrow_(isNarrow(request.inputs[0])),
       addsNarrow_(options.residual >= 0 && isNarrow(request.inputs[static_cast<size_t>(options.residual)])),
       writesNarrow_(isNarrow(request.outputs[0])),
@@ -138,14 +156,14 @@ int64_t MatMulOp::biasCount(const OpRequest& request) const {
 
 // A column: its product is a row of dot products with the rows of A, which are read in place.
 bool MatMulOp::multipliesColumn(const OpRequest& request) const {
-  const ProductShape shape(request.inputs[0].shape, request.inputs[1].shape, options_.transA, options_.transB);
+  const ProductShape shape(request.inputs[0].shape, shapeOfB(request, options_), options_.transA, options_.transB);
   return shape.columns == 1 && !shape.transA && !request.node.prepared && options_.table->wordElements == 1 &&
          request.settings.partialSums == PartialSums::Float32;
 }
 
 // One B for all: the batch of A is just more rows.
 ProductShape MatMulOp::foldBatch(const OpRequest& request) const {
-  ProductShape shape(request.inputs[0].shape, request.inputs[1].shape, options_.transA, options_.transB);
+  ProductShape shape(request.inputs[0].shape, shapeOfB(request, options_), options_.transA, options_.transB);
   if (shape.bCount() == 1 && !shape.transA && biases_ == 1) {
     shape.rows = checkedMultiply(shape.rows, shape.aCount());
     shape.aBatch = shape.bBatch = shape.batch = Shape();
@@ -167,8 +185,9 @@ RightSide MatMulOp::choose(const OpRequest& request) {
     return RightSide::Packed;
   }
   if (const Tensor* constant = request.inputs[1].constant) {
-    packed_ = makeRef<PackedWeights>(table, shape_.bCount(), shape_.depth, shape_.columns);
-    for (int64_t i = 0; i < shape_.bCount(); ++i)
+    const int64_t count = matrices_ * shape_.bCount();
+    packed_ = makeRef<PackedWeights>(table, count, shape_.depth, shape_.columns);
+    for (int64_t i = 0; i < count; ++i)
       packMatrix(table, packSourceOf(shape_, constant->as<float>(), i), packed_->matrix(i), request.lanes);
     return RightSide::Packed;
   }
@@ -211,9 +230,10 @@ void MatMulOp::run(const OpContext& context) const {
     const auto residual = static_cast<size_t>(options_.residual);
     const GemmOperands operands{.a = transposedA(context),
                                 .lda = rowStride(),
-                                .b = right_ == RightSide::Packed      ? packed_->data()
+                                .b = right_ == RightSide::Packed
+                                         ? packed_->data() + chosenMatrix(context) * packed_->stride()
                                      : right_ == RightSide::PackAtRun ? scratchB
-                                                                      : context.in<float>(1),
+                                                                      : right(context),
                                 .ldb = right_ == RightSide::InPlace ? shape_.columns : 0,
                                 .bTail = scratchB,
                                 .c = writesNarrow_ ? nullptr : context.out<float>(),
@@ -228,6 +248,12 @@ void MatMulOp::run(const OpContext& context) const {
   if (options_.addend >= 0) addBroadcast(context);
 }
 
+int64_t MatMulOp::chosenMatrix(const OpContext& context) const {
+  if (options_.matrix < 0) return 0;
+  const int64_t index = indexAt(context.inputs[options_.matrix], isIndexOf64Bits_, 0);
+  return checkedIndex(node_, index, matrices_, 0);
+}
+
 const float* MatMulOp::transposedA(const OpContext& context) const {
   const float* a = context.in<float>(0);
   if (!shape_.transA) return a;
@@ -240,8 +266,9 @@ void MatMulOp::packB(const OpContext& context, float* packed) const {
   const GemmTable& table = gemm_.table();
   if (table.wordElements == 2) return packWordsOfB(context, packed);
   const int64_t stride = packedCount(table, shape_.depth, shape_.columns), count = shape_.bCount();
+  const float* b = right(context);
   const auto packOne = [&](int64_t i, int lanes) {
-    packMatrix(table, packSourceOf(shape_, context.in<float>(1), i), packed + i * stride, lanes);
+    packMatrix(table, packSourceOf(shape_, b, i), packed + i * stride, lanes);
   };
   if (count == 1) return packOne(0, context.lanes);
   const bool isSmall = count * stride < (64 << 10);
@@ -255,12 +282,12 @@ void MatMulOp::packWordsOfB(const OpContext& context, float* packed) const {
   const int64_t stride = packedCount(table, shape_.depth, shape_.columns), panels = gemm_.panels().count;
   const int64_t count = shape_.bCount(), tasks = count * panels;
   const int lanes = count * stride < (64 << 10) ? 1 : context.lanes;
+  const float* b = right(context);
   parallelFor(lanes, tasks, std::max<int64_t>(1, tasks / (lanes * 8)), [&](int64_t begin, int64_t end, int lane) {
     auto* floats = reinterpret_cast<float*>(context.scratch + panelsAt_ + lane * panelBytes());
     for (int64_t task = begin; task < end; ++task) {
       const int64_t i = task / panels, panel = task % panels;
-      packPanelsAsWords(table, packSourceOf(shape_, context.in<float>(1), i), panel, panel + 1, floats,
-                        packed + i * stride);
+      packPanelsAsWords(table, packSourceOf(shape_, b, i), panel, panel + 1, floats, packed + i * stride);
     }
   });
 }
@@ -271,7 +298,7 @@ void MatMulOp::packTails(const OpContext& context, float* tails) const {
   const Panels& panels = gemm_.panels();
   WorkCounter work;
   for (int64_t i = 0; i < shape_.bCount(); ++i, work.pass(16)) {
-    const PackSource source = panelOf(packSourceOf(shape_, context.in<float>(1), i), panels, panels.count - 1);
+    const PackSource source = panelOf(packSourceOf(shape_, right(context), i), panels, panels.count - 1);
     gemm_.table().pack(source, 0, source.rows(), tails + i * size);
   }
 }
@@ -280,8 +307,8 @@ void MatMulOp::runDot(const OpContext& context) const {
   constexpr int64_t kChunk = 64;
   const int64_t chunks = (shape_.columns + kChunk - 1) / kChunk;
   const WorkVector<GemmOffsets>& batch = gemm_.batch();
-  const float* a = swaps_ ? context.in<float>(1) : transposedA(context);
-  const float* b = context.in<float>(swaps_ ? 0 : 1);
+  const float* a = swaps_ ? right(context) : transposedA(context);
+  const float* b = swaps_ ? context.in<float>(0) : right(context);
   const int64_t tasks = static_cast<int64_t>(batch.size()) * chunks;
   const int64_t grain = std::max<int64_t>(1, (64 << 10) / std::max<int64_t>(1, shape_.depth * kChunk));
   context.parallelFor(tasks, grain, [&](int64_t begin, int64_t end, int) {
@@ -384,6 +411,18 @@ Options fusedOptions(const OpRequest& request) {
   if (request.has(2)) options.bias = 2;
   if (request.has(3)) options.residual = 3;
   return options;
+}
+
+Options selectedOptions(const OpRequest& request) {
+  Options options = optionsOf(readers::Product(request.node.attributes));
+  options.matrix = 2;
+  return options;
+}
+
+// What `accepts` says without the index of the matrix.
+template <bool (*accepts)(const OpRequest& request)>
+bool acceptsSelected(const OpRequest& request) {
+  return accepts({request.node, request.inputs.first(2), request.outputs, request.lanes, request.settings});
 }
 
 // C of Gemm is a bias, a residual, or another, rare form.
@@ -549,6 +588,9 @@ constexpr Implementation kDoubleProduct{"gemm_f64", acceptsDoubleProduct, create
 template <CreateOptions create, bool (*accepts)(const OpRequest& request)>
 constexpr Implementation kProduct[] = {
     {"gemm_bf16", accepts, createWords<create>}, {"gemm_f32", isFloat32, createFloats<create>}, kDoubleProduct};
+constexpr Implementation kSelectedProduct[] = {
+    {"gemm_bf16", acceptsSelected<acceptsNarrow>, createWords<selectedOptions>},
+    {"gemm_f32", acceptsSelected<isFloat32>, createFloats<selectedOptions>}};
 
 NarrowOperands narrowOperandsOf(const Node& node) {
   if (!mayBeNarrow(node) || !dynamic_cast<const PackedWeights*>(node.prepared.get())) return {};
@@ -559,6 +601,7 @@ const OpRow kRows[] = {
     {"", "MatMul", kProduct<matMulOptions, acceptsNarrow>, prepareWeights, nullptr, narrowOperandsOf},
     {"", "Gemm", kProduct<gemmOptions, acceptsWords>, prepareWeights},
     {kMaxDomain, "MatMul", kProduct<fusedOptions, acceptsNarrow>, prepareWeights, nullptr, narrowOperandsOf},
+    {kMaxDomain, "SelectedMatMul", kSelectedProduct, prepareWeights, nullptr, narrowOperandsOf},
 };
 
 bool isProduct(const Node& node) {
