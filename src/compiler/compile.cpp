@@ -48,6 +48,8 @@ constexpr Pass kPasses[] = {
     {"merge", "Equal nodes become one", mergeDuplicates, PassScope::Portable},
     {"epilogue", "Bias, residual and activation join products and convolutions", fuseEpilogues, PassScope::Portable},
     {"squares", "Means of squares read their input once", joinSquares, PassScope::Portable},
+    {"divide", "Convolutions of a few wide groups of the host become one for each", divideConvolutions,
+     PassScope::Target},
     {"depthwise", "Pointwise convolutions of the host join the depthwise ones that read them", joinDepthwise,
      PassScope::Target},
     {"rotary", "Rotary embeddings of the host become one operator", joinRotations, PassScope::Target},

@@ -31,6 +31,7 @@ void moveTransposes(Rewriter& rewriter);
 void fuseEpilogues(Rewriter& rewriter);
 void scaleConvolutions(Rewriter& rewriter);
 void widenRecurrentWeights(Rewriter& rewriter);
+void divideConvolutions(Rewriter& rewriter);
 void joinDepthwise(Rewriter& rewriter);
 void joinRotations(Rewriter& rewriter);
 void joinSelections(Rewriter& rewriter);

@@ -672,6 +672,44 @@ TEST(RotaryPass, PointsOfOneAngle) {
   EXPECT_EQ(compileAndCompare(build, {{3, 4, 2}, {3, 1, 1}, {3, 1, 1}}), "Add Concat Mul*4 Split Sub");
 }
 
+// A convolution of a few wide groups is one for each.
+TEST(DividePass, WideGroups) {
+  struct Case {
+    int64_t groups = 2, channels = 32, side = 12, taps = 3, stride = 1;
+    bool hasResidual = false, isDivided = true;
+    MaxPrecision precision = MAX_PRECISION_HIGHEST;
+  };
+  const Case cases[] = {{},
+                        {.groups = 4},
+                        {.hasResidual = true},
+                        {.groups = 16, .isDivided = false},
+                        {.channels = 16, .isDivided = false},
+                        {.side = 11, .isDivided = false},
+                        {.taps = 5, .isDivided = false},
+                        {.stride = 2, .isDivided = false},
+                        {.isDivided = false, .precision = MAX_PRECISION_MEDIUM}};
+  for (const Case& test : cases) {
+    const int64_t all = test.groups * test.channels, pad = test.taps / 2, side = test.side * test.stride;
+    const auto build = [&](Builder& b) {
+      Value* x = b.input({b.symbol("n"), all, side, side});
+      Value* y = b.op("Conv", {x, b.random({all, test.channels, test.taps, test.taps}), b.random({all})},
+                      attrs({{"group", test.groups},
+                             {"pads", list({pad, pad, pad, pad})},
+                             {"strides", list({test.stride, test.stride})}}));
+      if (test.hasResidual) y = b.op("Add", {b.op("Conv", {x, b.random({all, all, 1, 1})}), y});
+      b.output(b.op("Relu", {y}));
+    };
+    CompileOptions options = withoutFusion();
+    options.precision = test.precision;
+    const std::string ops =
+        compileAndCompare(build, {{2, all, side, side}}, options, test.precision == MAX_PRECISION_HIGHEST ? 1e-3 : 1);
+    const std::string split = test.hasResidual ? "Split*2" : "Split";
+    const std::string divided = concat("Concat ", split, " Transpose*2 max.Conv*", test.groups + test.hasResidual);
+    EXPECT_EQ(ops == divided, test.isDivided) << ops;
+    EXPECT_EQ(ops.find("Split") != std::string::npos, test.isDivided) << ops;
+  }
+}
+
 // Of several matrices a Gather takes one out.
 TEST(SelectedPass, ProductTakesOneMatrix) {
   struct Case {
