@@ -559,6 +559,24 @@ TEST(AttentionPass, PyTorchForm) {
   EXPECT_EQ(compileAndCompare(build, {{2, 6, 5, 4}, {2, 2, 7, 4}, {2, 2, 7, 4}}), "max.Attention");
 }
 
+// As F.normalize is exported; without a limit, or with one whose reciprocal could overflow, divisions stay.
+TEST(Norm, RowsOfOneDivisor) {
+  struct Case {
+    float least;
+    Shape divisor;
+    bool isOneDivision;
+  };
+  for (const Case& test :
+       {Case{1e-12f, {5, 1}, true}, Case{1e-38f, {5, 1}, false}, Case{0, {5, 1}, false}, Case{1e-12f, {5, 8}, false}}) {
+    const auto build = [&](Builder& b) {
+      Value *x = b.input({b.symbol("batch"), 5, 8}), *norm = b.input(symbolic(test.divisor));
+      b.output(b.op("Div", {x, b.op("Clip", {b.op("Abs", {norm}), b.scalar(test.least)})}));
+    };
+    const std::string ops = compileAndCompare(build, {{2, 5, 8}, test.divisor});
+    EXPECT_EQ(ops == "Abs Clip Mul Reciprocal", test.isOneDivision) << ops;
+  }
+}
+
 // As RotaryEmbedding is defined: halves of a Split share their angles.
 TEST(RotaryPass, HalvesOfASplit) {
   for (const bool isTurnedBack : {false, true}) {

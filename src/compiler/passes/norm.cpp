@@ -245,7 +245,33 @@ bool instanceFromBatch(Rewriter& rewriter, Node& node) {
   return sameType(instance->output(), node.output()) && rewriter.replace(node.output(), instance->output());
 }
 
-constexpr Rule kRules[] = {{"", "Sqrt", normFromRoot}};
+// What `value` is at least, if that is a number that its producer limits it to.
+std::optional<double> lowerLimit(const Value* value) {
+  if (const Node* clip = producer(value, "Clip")) return clip->input(2) ? std::nullopt : scalarOf(clip->input(1));
+  const ScalarOperand limited = scalarOperand(producer(value, "Max"));
+  return limited ? std::optional(limited.scalar) : std::nullopt;
+}
+
+// x / max(norm(x), epsilon): a row has one divisor, whose reciprocal takes less time than as many divisions. It is a
+// normal number, or nearly, as the divisor is not tiny.
+bool divideRowsOnce(Rewriter& rewriter, Node& node) {
+  constexpr double kLeastDivisor = 1e-30;
+  Value *x = node.input(0), *divisor = node.input(1);
+  if (!isRanked(x) || !isRanked(divisor) || x->type.dtype != DType::Float32 || !sameType(x, node.output()))
+    return false;
+  const std::optional<double> limit = lowerLimit(divisor);
+  if (!limit || !(*limit >= kLeastDivisor)) return false;
+  const SymbolicShape &dims = x->type.dims, &some = divisor->type.dims;
+  const auto isRepeated = [&](size_t i) { return some[i].is(1) && !dims[dims.size() - some.size() + i].is(1); };
+  bool repeats = false;
+  for (size_t i = 0; i < some.size(); ++i) repeats = repeats || isRepeated(i);
+  if (!repeats) return false;
+  Node* reciprocal = rewriter.add("", "Reciprocal", {divisor}, {}, {&node});
+  Node* product = rewriter.add("", "Mul", {x, reciprocal->output()}, {}, {&node});
+  return rewriter.replace(&node, product->output());
+}
+
+constexpr Rule kRules[] = {{"", "Sqrt", normFromRoot}, {"", "Div", divideRowsOnce}};
 constexpr Rule kFirstRules[] = {{"", "BatchNormalization", instanceFromBatch}};
 
 }  // namespace
