@@ -23,7 +23,9 @@ namespace {
 
 // With fewer rows of A than this, packing a non-constant B costs more than it saves.
 constexpr int64_t kRowsWorthPacking = 32;
-constexpr int64_t kRowsForDot = 3;
+// With so few rows of A, sums along the rows of B take less time than packing these: a few rows for short sums, twice
+// as many for long ones.
+constexpr int64_t kRowsForDot = 3, kMostRowsForDot = 8, kLongSum = 1024;
 constexpr int64_t kFewestHalves = 64 << 10;  // fewer weights stay near as floats
 constexpr int64_t kMostRowsOfHalves = 16;    // more take longer than with floats
 constexpr int64_t kNarrowedAtOnce = 1024;
@@ -192,7 +194,9 @@ RightSide MatMulOp::choose(const OpRequest& request) {
     return RightSide::Packed;
   }
   const bool sumsInOneGo = request.settings.partialSums == PartialSums::Float32;
-  if (shape_.transB && shape_.rows <= kRowsForDot && sumsInOneGo) return RightSide::Dot;
+  const int64_t most = shape_.depth < kLongSum ? kMostRowsForDot : 2 * kMostRowsForDot;
+  const int64_t rowsForDot = std::clamp(shape_.depth / 8, kRowsForDot, most);
+  if (shape_.transB && shape_.rows <= rowsForDot && sumsInOneGo) return RightSide::Dot;
   if (!shape_.transB && shape_.rows < kRowsWorthPacking) return RightSide::InPlace;
   return RightSide::PackAtRun;
 }
@@ -304,17 +308,20 @@ void MatMulOp::packTails(const OpContext& context, float* tails) const {
 }
 
 void MatMulOp::runDot(const OpContext& context) const {
-  constexpr int64_t kChunk = 64;
-  const int64_t chunks = (shape_.columns + kChunk - 1) / kChunk;
+  // As many columns as stay in the first cache while all rows multiply them.
+  constexpr int64_t kMostColumns = 64, kFloats = 4096;
+  const int64_t near = kFloats / std::max<int64_t>(shape_.depth, 1) / 4 * 4;
+  const int64_t chunk = shape_.rows > 1 ? std::clamp<int64_t>(near, 4, kMostColumns) : kMostColumns;
+  const int64_t chunks = ceilDiv(shape_.columns, chunk);
   const WorkVector<GemmOffsets>& batch = gemm_.batch();
   const float* a = swaps_ ? right(context) : transposedA(context);
   const float* b = swaps_ ? context.in<float>(0) : right(context);
   const int64_t tasks = static_cast<int64_t>(batch.size()) * chunks;
-  const int64_t grain = std::max<int64_t>(1, (64 << 10) / std::max<int64_t>(1, shape_.depth * kChunk));
+  const int64_t grain = std::max<int64_t>(1, (64 << 10) / std::max<int64_t>(1, shape_.depth * chunk));
   context.parallelFor(tasks, grain, [&](int64_t begin, int64_t end, int) {
     for (int64_t task = begin; task < end; ++task) {
       const GemmOffsets& at = batch[static_cast<size_t>(task / chunks)];
-      const int64_t column = task % chunks * kChunk, count = std::min(kChunk, shape_.columns - column);
+      const int64_t column = task % chunks * chunk, count = std::min(chunk, shape_.columns - column);
       for (int64_t m = 0; m < shape_.rows; ++m) {
         const int64_t to = at.c + m * shape_.columns + column;
         gemm_.table().dot(a + at.a + m * shape_.depth, b + at.b + column * shape_.depth, shape_.depth, shape_.depth,
