@@ -607,9 +607,13 @@ inline Sample addLayerNormalization(Source& source, const Row& row) {
 inline Sample rotary(Source& source, const Row& row) {
   const DType dtype = source.pick(row.dtypes);
   Shape shape = source.full(1, 4);
-  shape[shape.rank() - 1] = 2 * source.integer(1, 70);
+  const int64_t rotated = 2 * source.integer(1, 70);
+  const bool isPart = source.chance(30);
+  shape[shape.rank() - 1] = rotated + (isPart ? source.integer(0, 40) : 0);
   Sample sample{{source.tensor(dtype, shape)}};
   sample.attributes.set("interleaved", source.integer(0, 1));
+  if (isPart) sample.attributes.set("rotated", rotated);
+  shape[shape.rank() - 1] = rotated;
   for (int i = 0; i < 2; ++i) {
     Shape angles = shape;
     for (int axis = 0; axis + 1 < shape.rank(); ++axis)

@@ -677,6 +677,27 @@ TEST(RotaryPass, TurnedNeighbours) {
     }
 }
 
+// The first elements of a row; others are put behind them, if they are those that were there.
+TEST(RotaryPass, PartOfARow) {
+  for (const int64_t rest : {8, 6}) {
+    const auto build = [&](Builder& b) {
+      Value *x = b.input({b.symbol("batch"), 5, 14}), *cos = b.input({5, 8}), *sin = b.input({5, 8});
+      const auto part = [&](Value* of, int64_t begin, int64_t end) {
+        return b.op("Slice", {of, b.ints({begin}), b.ints({end}), b.ints({-1})});
+      };
+      const auto join = [&](Value* first, Value* second) {
+        return b.op("Concat", {first, second}, attrs({{"axis", int64_t{-1}}}));
+      };
+      Value* some = part(x, 0, 8);
+      Value* turned = join(b.op("Neg", {part(some, 4, 8)}), part(some, 0, 4));
+      Value* rotated = b.op("Add", {b.op("Mul", {some, cos}), b.op("Mul", {turned, sin})});
+      b.output(join(rotated, part(x, rest, rest + 6)));
+    };
+    const std::string ops = compileAndCompare(build, {{2, 5, 14}, {5, 8}, {5, 8}});
+    EXPECT_EQ(ops == "max.Rotary", rest == 8) << ops;
+  }
+}
+
 // Points in a plane that one angle turns are no rows of pairs.
 TEST(RotaryPass, PointsOfOneAngle) {
   const auto build = [](Builder& b) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/passes.h"
+#include "graph/readers/attention.h"
 #include "graph/readers/normalization.h"
 
 namespace max {
@@ -256,7 +257,24 @@ bool joinParts(Rewriter& rewriter, Node& node) {
   return false;
 }
 
-constexpr Rule kRules[] = {{"", "Add", joinTurned}, {"", "Concat", joinParts}};
+// Rows whose first elements are rotated, and whose others are put behind these again.
+bool joinRest(Rewriter& rewriter, Node& node) {
+  if (!isConcatOfTwo(node)) return false;
+  Value* first = node.input(0);
+  while (const Node* view = hasSingleUse(first) ? producer(first, "Reshape") : nullptr) first = view->input(0);
+  const Node* rotary = hasSingleUse(first) ? ownProducer(first, "Rotary") : nullptr;
+  if (!rotary || !sameDims(first, node.input(0)) || readers::Rotary(rotary->attributes).rotated > 0) return false;
+  const Part low = partOf(rotary->input(0)), high = partOf(node.input(1));
+  if (!low.source || low.source != high.source || !sameType(low.source, node.output())) return false;
+  if (low.begin != 0 || low.step != 1 || high.begin != low.end || high.step != 1) return false;
+  Attributes attributes = rotary->attributes;
+  attributes.set("rotated", low.end);
+  Node* whole = rewriter.add(kMaxDomain, "Rotary", {low.source, rotary->input(1), rotary->input(2)},
+                             std::move(attributes), {rotary, &node});
+  return rewriter.replace(&node, whole->output());
+}
+
+constexpr Rule kRules[] = {{"", "Add", joinTurned}, {"", "Concat", joinParts}, {"", "Concat", joinRest}};
 
 }  // namespace
 

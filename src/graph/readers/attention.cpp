@@ -49,7 +49,8 @@ double LinearAttention::scale(int64_t depth) const {
   return scale_ != 0 ? static_cast<double>(scale_) : 1 / std::sqrt(static_cast<double>(depth));
 }
 
-bool readInterleaved(const Attributes& attributes) { return attributes.getInt("interleaved", 0) != 0; }
+Rotary::Rotary(const Attributes& attributes)
+    : isInterleaved(attributes.getInt("interleaved", 0) != 0), rotated(attributes.getInt("rotated", 0)) {}
 
 bool readActivatesSilu(const Attributes& attributes) { return attributes.getString("activation", "none") != "none"; }
 

@@ -39,8 +39,14 @@ struct LinearAttention {
   float scale_;  // 0 = from the depth
 };
 
-// max.Rotary: whether neighbours are pairs, rather than elements of both halves.
-bool readInterleaved(const Attributes& attributes);
+// max.Rotary.
+struct Rotary {
+  bool isInterleaved;  // neighbours are pairs, rather than elements of both halves
+  int64_t rotated;     // elements of a row, the first ones; 0 = all
+
+  explicit Rotary(const Attributes& attributes);
+  int64_t sizeOf(int64_t row) const { return rotated > 0 ? rotated : row; }
+};
 
 // CausalConvWithState: the only activation is SiLU, which has two names.
 bool readActivatesSilu(const Attributes& attributes);

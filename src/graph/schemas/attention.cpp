@@ -108,16 +108,19 @@ void inferAttention(InferContext& context) {
   context.setShape(0, std::move(shape));
 }
 
-// x of an even last dimension, and the angles of all its elements, or one for each pair.
+// x, of whose rows an even number of elements is rotated, and the angles of all these, or one for each pair.
 void inferRotary(InferContext& context) {
   if (context.ranked(0)) {
-    const Dim size = context.dims(0).empty() ? Dim(1) : context.dims(0).back();
+    const Dim row = context.dims(0).empty() ? Dim(1) : context.dims(0).back();
+    const int64_t rotated = readers::Rotary(context.attributes()).rotated;
+    if (row.isKnown() && rotated > row.value()) context.fail("rows of ", row, " elements do not have ", rotated);
+    const Dim size = rotated > 0 ? Dim(rotated) : row;
     if (size.isKnown() && size.value() % 2) context.fail("rows of ", size, " elements are no pairs");
     for (size_t i = 1; i < 3; ++i) {
       if (!context.ranked(i) || !size.isKnown()) continue;
       SymbolicShape rows = context.dims(0);
       const bool isHalf = !context.dims(i).empty() && context.dims(i).back().is(size.value() / 2);
-      if (isHalf) rows.back() = Dim(size.value() / 2);
+      if (!rows.empty()) rows.back() = isHalf ? Dim(size.value() / 2) : size;
       rules::requireBroadcastsTo(context, i, rows);
       if (context.dims(i).empty() || !context.dims(i).back().is(rows.back().value()))
         context.fail("input ", i, " of shape ", context.dims(i), " has no angle for each element or each pair");
@@ -135,7 +138,7 @@ const OpSchema kSchemas[] = {
     {kMaxDomain, "Attention", 3, 5, 1, 1, "T,T,T,M,T->T; T=float; M=float|bool", inferAttention, 0, 0,
      "layout_k=s{BHSD,BSHD,BHDS} layout_out=s{BHSD,BSHD,BHDS} layout_q=s{BHSD,BSHD,BHDS} layout_v=s{BHSD,BSHD,BHDS} "
      "scale=f zero_masked=i"},
-    {kMaxDomain, "Rotary", 3, 3, 1, 1, "T,T,T->T; T=float32", inferRotary, 0, 0, "interleaved=i"},
+    {kMaxDomain, "Rotary", 3, 3, 1, 1, "T,T,T->T; T=float32", inferRotary, 0, 0, "interleaved=i rotated=i[0..]"},
 };
 
 }  // namespace

@@ -170,8 +170,9 @@ void rotary(const Call& call) {
   const std::vector<double> x = load<double>(call.in(0)), cos = load<double>(call.in(1)),
                             sin = load<double>(call.in(2));
   const Shape& shape = call.in(0).shape;
-  const bool isInterleaved = readers::readInterleaved(call.node.attributes);
-  const int64_t size = shape.back(), pairs = size / 2;
+  const readers::Rotary rotary(call.node.attributes);
+  const bool isInterleaved = rotary.isInterleaved;
+  const int64_t length = shape.back(), size = rotary.sizeOf(length), pairs = size / 2;
   const auto rowsOf = [](const Shape& all) { return Shape(all.dims().first(static_cast<size_t>(all.rank()) - 1)); };
   const Shape rows = rowsOf(shape);
   const auto stridesOf = [&](size_t input) { return broadcastStrides(rowsOf(call.in(input).shape), rows); };
@@ -182,9 +183,12 @@ void rotary(const Call& call) {
   std::vector<double> result = repeated<double>(call.out().count());
   forEachOffset<2>(rows, {stridesOf(1), stridesOf(2)}, [&](int64_t row, const auto& at) {
     WorkCounter work;
-    for (int64_t i = 0; i < size; ++i, work.pass(4)) {
+    for (int64_t i = 0; i < length; ++i, work.pass(4)) {
+      const int64_t place = row * length + i;
+      result[static_cast<size_t>(place)] = x[static_cast<size_t>(place)];
+      if (i >= size) continue;
       const bool isFirst = isInterleaved ? i % 2 == 0 : i < pairs;
-      const int64_t apart = isInterleaved ? 1 : pairs, place = row * size + i;
+      const int64_t apart = isInterleaved ? 1 : pairs;
       const double other = isFirst ? -x[static_cast<size_t>(place + apart)] : x[static_cast<size_t>(place - apart)];
       result[static_cast<size_t>(place)] =
           x[static_cast<size_t>(place)] * angle(cos, 1, at[0], i) + other * angle(sin, 2, at[1], i);

@@ -9,11 +9,12 @@
 
 namespace max {
 
-// Rows of `size` elements, one behind the other.
+// Rows of `size` elements.
 struct RotaryRows {
   const float* x;
   float* y;
   int64_t count, size;
+  int64_t step;  // from one row to the next
   const float* cos;
   const float* sin;
   int64_t cosStep, sinStep;      // from one row to the next

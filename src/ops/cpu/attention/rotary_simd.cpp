@@ -26,8 +26,8 @@ void rotateHalves(const RotaryRows& all) {
       storeLanes(first, d, y + i, left);
       storeLanes(second, d, y + half + i, left);
     });
-    x += rows.size;
-    y += rows.size;
+    x += rows.step;
+    y += rows.step;
     cos += rows.cosStep;
     sin += rows.sinStep;
   }
@@ -76,8 +76,8 @@ void rotateNeighbours(const RotaryRows& rows) {
       if (left == 0) return rotateVector(d, row, i);
       rotateLast(hn::Half<decltype(d)>(), row, i, i + static_cast<int64_t>(left));
     });
-    row.x += rows.size;
-    row.y += rows.size;
+    row.x += rows.step;
+    row.y += rows.step;
     row.cos += rows.cosStep;
     row.sin += rows.sinStep;
   }
