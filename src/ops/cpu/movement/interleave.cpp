@@ -54,7 +54,7 @@ void split(const std::byte* source, std::byte* target, int64_t step, int64_t cou
       hn::LoadInterleaved3(d, from, v[0], v[1], v[2]);
     else
       hn::LoadInterleaved4(d, from, v[0], v[1], v[2], v[3]);
-    for (int c = 0; c < kChannels; ++c) hn::StoreU(v[c], d, at<T>(target, step, c) + i);
+    MAX_UNROLL for (int c = 0; c < kChannels; ++c) hn::StoreU(v[c], d, at<T>(target, step, c) + i);
   }
   for (; i < count; ++i)
     for (int64_t c = 0; c < kChannels; ++c) at<T>(target, step, c)[i] = *from++;
