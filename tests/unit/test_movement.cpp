@@ -91,6 +91,29 @@ TEST(TensorCopy, TransposesMatricesBeyondTheCaches) {
   });
 }
 
+// Runs of whole lines, others, and targets that begin within a line.
+TEST(TensorCopy, CopiesRunsBeyondTheCaches) {
+  forEachTarget([] {
+    for (const auto& [size, shift] : {std::pair<int64_t, int64_t>{64, 0}, {64, 4}, {72, 0}}) {
+      const int64_t outer = 70, rows = 31, columns = 33;
+      const Ref<Tensor> data = counting({outer, rows, columns, size});
+      const Ref<Tensor> out = Tensor::allocate(DType::Float32, {data->count() + shift});
+      float* target = static_cast<float*>(out->mutableData()) + shift;
+      const Shape from = {rows * columns * size, size, columns * size, 1},
+                  to = contiguousStrides({outer, columns, rows, size});
+      TensorCopy(4, {outer, columns, rows, size}, from, to)
+          .run(static_cast<const std::byte*>(data->data()), reinterpret_cast<std::byte*>(target), 2);
+      for (int64_t o = 0; o < outer; o += 3)
+        for (int64_t c = 0; c < columns; ++c)
+          for (int64_t r = 0; r < rows; ++r)
+            ASSERT_EQ(std::memcmp(target + ((o * columns + c) * rows + r) * size,
+                                  data->as<float>() + ((o * rows + r) * columns + c) * size,
+                                  static_cast<size_t>(size) * sizeof(float)),
+                      0);
+    }
+  });
+}
+
 TEST(TensorCopy, CopiesLargeBlocksAndRuns) {
   const Ref<Tensor> data = counting({64, 3, 1000});
   const Attributes axis = with({{"axis", int64_t{1}}});

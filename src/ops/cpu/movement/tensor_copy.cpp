@@ -10,6 +10,7 @@
 #include "base/interrupt_point.h"
 #include "base/thread_pool.h"
 #include "ops/cpu/movement/copied_runs.h"
+#include "ops/cpu/movement/transpose_lines.h"
 #include "ops/cpu/movement/transpose_tile.h"
 #include "ops/cpu/streamed.h"
 
@@ -185,13 +186,28 @@ void TensorCopy::chooseForm() {
 
 int64_t TensorCopy::innerBytes() const { return elementSize_ * rows_ * columns_; }
 
-bool TensorCopy::streams() const { return bytes_ >= kStreamedBytes && form_ == Form::Transposed; }
+bool TensorCopy::streams() const {
+  return bytes_ >= kStreamedBytes && (form_ == Form::Transposed || form_ == Form::Runs);
+}
+
+// Whether runs are whole lines of the target, which begins here.
+bool TensorCopy::streamsRuns(const std::byte* target) const {
+  if (!streams() || form_ != Form::Runs || !transposeLinesTable().stream) return false;
+  if (elementSize_ % kStreamedLine != 0 || elementSize_ > kStepsPerLook) return false;
+  const auto isLine = [](int64_t step) { return step % kStreamedLine == 0; };
+  return std::all_of(target_, target_ + rank_, isLine) && canStream(target, elementSize_, nullptr);
+}
 
 // At `count` positions of the innermost of the outer axes.
 void TensorCopy::copyInner(const std::byte* source, std::byte* target, int64_t count) const {
   if (count == 0) return;
   const int64_t sourceStep = rank_ > 0 ? source_[rank_ - 1] : 0, targetStep = rank_ > 0 ? target_[rank_ - 1] : 0;
-  if (form_ == Form::Runs) return copyRuns(source, target, count, sourceStep, targetStep, elementSize_);
+  if (form_ == Form::Runs) {
+    if (!streamsRuns(target)) return copyRuns(source, target, count, sourceStep, targetStep, elementSize_);
+    const auto stream = transposeLinesTable().stream;
+    for (int64_t i = 0; i < count; ++i) stream(source + i * sourceStep, target + i * targetStep, elementSize_);
+    return;
+  }
   for (int64_t i = 0; i < count; ++i) copyInner(source + i * sourceStep, target + i * targetStep);
 }
 

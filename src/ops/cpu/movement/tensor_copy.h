@@ -33,6 +33,7 @@ class TensorCopy {
   void copyInner(const std::byte* source, std::byte* target, int64_t count) const;
   int64_t innerBytes() const;
   bool streams() const;
+  bool streamsRuns(const std::byte* target) const;
 
   Form form_ = Form::Empty;
   int64_t elementSize_;  // contiguous bytes in both views

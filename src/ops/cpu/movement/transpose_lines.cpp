@@ -97,6 +97,13 @@ void transposeSquare(const std::byte* source, int64_t sourceStep, std::byte* tar
 
 #endif
 
+void streamLines(const std::byte* source, std::byte* target, int64_t bytes) {
+  const hn::ScalableTag<uint8_t> d;
+  const auto* from = reinterpret_cast<const uint8_t*>(source);
+  auto* to = reinterpret_cast<uint8_t*>(target);
+  for (int64_t i = 0; i < bytes; i += kLanes<uint8_t>) hn::Stream(hn::LoadU(d, from + i), d, to + i);
+}
+
 template <class T>
 constexpr TransposeLines transposeOf() {
 #if HWY_TARGET != HWY_SCALAR
@@ -110,7 +117,8 @@ constexpr TransposeLines transposeOf() {
 
 extern const TransposeLinesTable kTransposeLines;
 constexpr TransposeLinesTable kTransposeLines = {
-    {transposeOf<uint8_t>(), transposeOf<uint16_t>(), transposeOf<uint32_t>(), transposeOf<uint64_t>()}};
+    {transposeOf<uint8_t>(), transposeOf<uint16_t>(), transposeOf<uint32_t>(), transposeOf<uint64_t>()},
+    kBlocks<uint8_t> >= 2 ? streamLines : nullptr};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

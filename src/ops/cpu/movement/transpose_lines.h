@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transposes of squares whose sides are whole cache lines, in vectors of several blocks of 16 bytes.
+// Transposes of squares whose sides are whole cache lines, in vectors of several blocks of 16 bytes, and copies of
+// lines.
 #pragma once
 
 #include <bit>
@@ -16,6 +17,8 @@ using TransposeLines = void (*)(const std::byte* source, int64_t sourceStep, std
                                 bool streams);
 struct TransposeLinesTable {
   TransposeLines ofSize[4];  // of elements of 1, 2, 4 or 8 bytes; NULL where vectors are one block or less
+  // Stores whole lines, at multiples of 64 bytes, past the caches; NULL with the others.
+  void (*stream)(const std::byte* source, std::byte* target, int64_t bytes);
 };
 const TransposeLinesTable& transposeLinesTable();  // of cpuTarget()
 
