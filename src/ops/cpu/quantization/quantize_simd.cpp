@@ -241,7 +241,8 @@ void quantizeEach(const void* from, void* to, int64_t count, const EachScale& pl
   }
 }
 
-void dequantizeEach(const void* from, void* to, int64_t count, const EachScale& place) {
+void dequantizeEach(const void* from, void* to, int64_t count, const EachScale& scale) {
+  const EachScale place = scale;  // which no store changes
   const auto* x = static_cast<const uint8_t*>(from);
   float* y = static_cast<float*>(to);
   const D d;
