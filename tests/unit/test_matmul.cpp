@@ -74,6 +74,7 @@ TEST(MatMul, BroadcastsBatches) {
       {{3, 0}, {0, 20}, {3, 20}},
       {{3, 4}, {4, 0}, {3, 0}},
       {{0, 3, 4}, {0, 4, 5}, {0, 3, 5}},
+      {{0, 20, 4}, {0, 4, 5}, {0, 20, 5}},
   };
   forEachCpuTarget([&](CpuTarget target) {
     RandomTensors random(2);

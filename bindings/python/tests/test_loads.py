@@ -236,9 +236,9 @@ def test_assert_levels(tmp_path, session, caplog):
 
 
 def test_precision_of_sums(tmp_path, session):
-    weight = np.full((4096, 1), 1.0009, F)
+    weight = np.full((4096, 2), 1.0009, F)
     path = tmp_path / "sum.onnx"
-    make_model(path, [("MatMul", ["x", "w"], ["y"])], [("x", F, [4, 4096])], [("y", F, [4, 1])], [("w", weight)])
+    make_model(path, [("MatMul", ["x", "w"], ["y"])], [("x", F, [4, 4096])], [("y", F, [4, 2])], [("w", weight)])
     model, x = session.load(path), np.full((4, 4096), 1.0007, F)
     exact = float(x[0].astype(np.float64) @ weight.astype(np.float64)[:, 0])
     errors = {}

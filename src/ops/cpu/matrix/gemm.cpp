@@ -357,7 +357,7 @@ bool Gemm::takesShortSums(const GemmOperands& operands) const {
 void Gemm::runShortSums(const GemmOperands& operands, int lanes) const {
   const int64_t fitting = kShortSumBytes / (4 * std::max<int64_t>(columns_, 1)) / table_->tileRows * table_->tileRows;
   const int64_t most = std::max<int64_t>(fitting, table_->tileRows), parts = ceilDiv(rows_, most);
-  const int64_t tasks = problems() * parts;
+  const int64_t tasks = static_cast<int64_t>(batch_.size()) * parts;
   const int used = std::min(lanes, lanes_);
   parallelFor(used, tasks, tasksPerChunk(tasks, used), [&](int64_t begin, int64_t end, int) {
     for (int64_t task = begin; task < end; ++task) {
