@@ -21,8 +21,9 @@ export CCACHE_SLOPPINESS=pch_defines,time_macros  # so that ccache takes precomp
 export CCACHE_DEPEND=1  # the compiler's list of headers is enough: a file that is new is not preprocessed twice
 export CCACHE_BASEDIR="${CCACHE_BASEDIR:-$PWD}" CCACHE_NOHASHDIR=1  # another checkout of the same sources takes its results, too
 
-# A fresh build is what this script mostly makes.
-CMAKE_OPTIONS=(-DMAX_PRECOMPILED_HEADERS=ON)
+# A fresh build is what this script mostly makes. Kernels that tests compile for fake devices are kept for all builds, as objects
+# are by ccache.
+CMAKE_OPTIONS=(-DMAX_PRECOMPILED_HEADERS=ON "-DMAX_TEST_CACHE=${XDG_CACHE_HOME:-${HOME:-/tmp}/.cache}/max_tests")
 DEMO_OPTIONS=(-DMAX_BUILD_TESTS=OFF -DMAX_WARNINGS_AS_ERRORS=OFF)
 
 # Runs a command; shows its output only if it fails.
