@@ -65,6 +65,11 @@ Ref<Tensor> oddScales(Random& random, const Shape& shape) {
   return tensor;
 }
 
+Ref<Tensor> wholeNumbers(Random& random, DType dtype, const Shape& shape) {
+  const bool isSigned = dtype != DType::UInt8;
+  return randomTensor(random, dtype, shape, isSigned ? -128 : 0, isSigned ? 127 : 255);
+}
+
 TEST(Quantize, ScalesOfNeighbours) {
   forEachTarget([] {
     Random random(1);
@@ -74,7 +79,7 @@ TEST(Quantize, ScalesOfNeighbours) {
           LooseNode node("QuantizeLinear", attributesOf(layout));
           if (!hasZero) node.node().attributes.set("output_dtype", onnxFromDType(dtype));
           std::vector<Ref<Tensor>> inputs{oddNumbers(random, layout.data), oddScales(random, layout.scales)};
-          if (hasZero) inputs.push_back(randomTensor(random, dtype, layout.scales, -128, 255));
+          if (hasZero) inputs.push_back(wholeNumbers(random, dtype, layout.scales));
           expectSame(node, inputs, dtype, concat("to ", dtype, layout.data, " with ", layout.scales));
         }
   });
@@ -87,9 +92,9 @@ TEST(Quantize, DequantizeByScalesOfNeighbours) {
       for (const DType dtype : {DType::UInt8, DType::Int8, DType::Int16})
         for (const bool hasZero : {true, false}) {
           LooseNode node("DequantizeLinear", attributesOf(layout));
-          std::vector<Ref<Tensor>> inputs{randomTensor(random, dtype, layout.data, -128, 255),
+          std::vector<Ref<Tensor>> inputs{wholeNumbers(random, dtype, layout.data),
                                           randomTensor(random, DType::Float32, layout.scales, 0.01, 0.1)};
-          if (hasZero) inputs.push_back(randomTensor(random, dtype, layout.scales, -128, 255));
+          if (hasZero) inputs.push_back(wholeNumbers(random, dtype, layout.scales));
           expectSame(node, inputs, DType::Float32, concat("of ", dtype, layout.data, " with ", layout.scales));
         }
   });
