@@ -65,18 +65,15 @@ void columns(const double* x, double* y, int64_t size, int64_t stride, int64_t c
   for (int64_t i = 0; i < count; i += lanes) softmax(x + i, y + i, {size, stride, count - i, false}, logarithm);
 }
 
-#define MAX_DOUBLE_SOFTMAX \
-  { row, columns }
+constexpr DoubleSoftmaxTable table() { return {row, columns}; }
 #else
-#define MAX_DOUBLE_SOFTMAX \
-  {}
+constexpr DoubleSoftmaxTable table() { return {}; }
 #endif
 
 }  // namespace
 
 extern const DoubleSoftmaxTable kDoubleSoftmaxTable;
-const DoubleSoftmaxTable kDoubleSoftmaxTable = MAX_DOUBLE_SOFTMAX;
-#undef MAX_DOUBLE_SOFTMAX
+const DoubleSoftmaxTable kDoubleSoftmaxTable = table();
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
