@@ -70,7 +70,6 @@ def cargo(settings, command, *arguments, **options):
 def tests(build):
     settings = environment(build)
     need_crates(settings)
-    settings["MAX_CACHE_DIR"] = str(build / "tests/kernel_cache")
     cargo(settings, "test", "-p", "max-runtime-sys", "-p", "max-runtime", "--features", FEATURES)
     output = lambda *command: subprocess.run([str(part) for part in command], cwd=ROOT, env=settings, check=True,
                                              capture_output=True, text=True).stdout
@@ -180,8 +179,7 @@ def address(build):
     compiler = build / "tests/compiler.sh"
     compiler.write_text(COMPILER)
     compiler.chmod(0o755)
-    settings.update({"LD_LIBRARY_PATH": str(build / "lib"), "LD_PRELOAD": runtime, "MAX_CXX": str(compiler),
-                     "MAX_CACHE_DIR": str(build / "tests/kernel_cache")})
+    settings.update({"LD_LIBRARY_PATH": str(build / "lib"), "LD_PRELOAD": runtime, "MAX_CXX": str(compiler)})
     run(program, "--skip", "forgotten", "--skip", "misbehave", cwd=HERE / "max", env=settings)
 
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Joins a pointwise convolution and the depthwise one that alone reads it, so that what lies between, the largest
 // tensors of mobile networks, need not leave the cache. On the host: an accelerator's products want all their rows.
-#include <algorithm>
-
 #include "compiler/passes.h"
 #include "graph/readers/matrix.h"
 #include "graph/readers/windows.h"
@@ -23,14 +21,7 @@ bool isDepthwise(const Node& conv) {
   return weights[0] > 1 && weights[1] == 1 && readers::readGroups(conv.attributes) == weights[0];
 }
 
-bool isPointwise(const Node& conv) {
-  const Shape& weights = conv.input(1)->constant->shape();
-  if (readers::readGroups(conv.attributes) != 1 || weights.product(2, weights.rank()) != 1) return false;
-  const readers::Windows windows = readers::readWindows(conv.attributes, weights.dims().subspan(2));
-  return std::all_of(windows.axes.begin(), windows.axes.end(), [](const readers::Window& window) {
-    return window.stride == 1 && window.padBegin == 0 && window.padEnd == 0;
-  });
-}
+bool isPointwise(const Node& conv) { return readers::isPointwise(conv.attributes, conv.input(1)->constant->shape()); }
 
 bool joinExpansion(Rewriter& rewriter, Node& node) {
   Node* expand = ownProducer(node.input(0), "Conv");

@@ -24,12 +24,7 @@ bool isPointwise(const Node& conv) {
   const auto isKnown = [](const Value* value) { return value->constant && value->type.dtype == DType::Float32; };
   if (!weights || !isKnown(weights) || (bias && !isKnown(bias)) || !isRanked(conv.output())) return false;
   const Shape& shape = weights->constant->shape();
-  if (shape.rank() < 3 || shape.product(2, shape.rank()) != 1 || readers::readGroups(conv.attributes) != 1)
-    return false;
-  const readers::Windows windows = readers::readWindows(conv.attributes, shape.dims().subspan(2));
-  return std::all_of(windows.axes.begin(), windows.axes.end(), [](const readers::Window& window) {
-    return window.stride == 1 && window.padBegin == 0 && window.padEnd == 0;
-  });
+  return shape.rank() >= 3 && readers::isPointwise(conv.attributes, shape);
 }
 
 // Scales or sizes of the axes behind the channels; NULL if they are not known or if other axes change, too.

@@ -107,6 +107,14 @@ Pool::Pool(const Attributes& attributes, size_t axes)
   windows = readWindows(attributes, sizes);
 }
 
+bool isPointwise(const Attributes& attributes, const Shape& weights) {
+  if (readGroups(attributes) != 1 || weights.product(2, weights.rank()) != 1) return false;
+  const Windows windows = readWindows(attributes, weights.dims().subspan(2));
+  return std::all_of(windows.axes.begin(), windows.axes.end(), [](const Window& window) {
+    return window.stride == 1 && window.padBegin == 0 && window.padEnd == 0;
+  });
+}
+
 int64_t readGroups(const Attributes& attributes) { return readGroups(attributes, "group"); }
 int64_t readOffsetGroups(const Attributes& attributes) { return readGroups(attributes, "offset_group"); }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/shape.h"
 #include "graph/attributes.h"
 
 namespace max::readers {
@@ -41,6 +42,9 @@ struct Pool {
 
   Pool(const Attributes& attributes, size_t axes);
 };
+
+// Whether a convolution with these weights is a product of the channels of each pixel alone.
+bool isPointwise(const Attributes& attributes, const Shape& weights);
 
 // The spatial sizes of kernels; empty if the weights determine them.
 std::vector<int64_t> readKernelShape(const Attributes& attributes);

@@ -98,9 +98,10 @@ void runTiles(const StemRow& row, S store, int64_t pixel, int64_t tiles) {
 
 // How many tiles of kPixels, before those of kSomePixels, compute the fewest pixels twice.
 int64_t largeTiles(int64_t pixels) {
+  if (pixels < kPixels) return 0;
   int64_t best = 0, fewest = ceilDiv(pixels, kSomePixels) * kSomePixels;
   const int64_t most = ceilDiv(pixels, kPixels);
-  for (int64_t large = std::max(most - kSomePixels, int64_t{1}); large <= most && pixels >= kPixels; ++large) {
+  for (int64_t large = std::max(most - kSomePixels, int64_t{1}); large <= most; ++large) {
     const int64_t rest = std::max<int64_t>(pixels - large * kPixels, 0);
     const int64_t all = large * kPixels + ceilDiv(rest, kSomePixels) * kSomePixels;
     if (all <= fewest) best = large, fewest = all;
@@ -313,7 +314,7 @@ class StemOp final : public BorderedRowsOp {
                 segment.count,
                 shape_.kernel[2] * shape_.channels / table_.elements,
                 shape_.stride[2] * inStep_,
-                segment.pixels,
+                0,
                 0,
                 outStep_,
                 nullptr,

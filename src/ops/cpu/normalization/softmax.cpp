@@ -112,6 +112,7 @@ class SoftmaxOp final : public OpKernel {
   int lanes_;
 };
 
+// Of float64.
 class DoubleSoftmaxOp final : public OpKernel {
  public:
   DoubleSoftmaxOp(const Shape& shape, int axis, bool logarithm)
