@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A convolution of a few wide groups becomes a convolution for each, of a part of the channels: Winograd's method,
-// which takes no groups, is two to three times as fast. Parts of pixels are read and written in place. On the host.
+// which takes no groups, is about twice as fast. Parts of pixels are read and written in place. On the host.
 #include <algorithm>
 
 #include "compiler/passes.h"
