@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/forbid.h"
 #include "base/huge_pages.h"
+#include "base/interrupt_point.h"
 #include "base/load_budget.h"
 #include "base/number_access.h"
 #include "base/pages.h"
@@ -78,7 +79,7 @@ Ref<Tensor> Tensor::allocate(DType dtype, const Shape& shape, bool zeroed) {
 
 Ref<Tensor> Tensor::copyOf(DType dtype, const Shape& shape, const void* data) {
   Ref<Tensor> tensor = allocate(dtype, shape);
-  if (tensor->bytes() > 0) std::memcpy(tensor->mutableData(), data, tensor->bytes());
+  if (tensor->bytes() > 0) copyBytes(tensor->mutableData(), data, tensor->bytes());
   return tensor;
 }
 

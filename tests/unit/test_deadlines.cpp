@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <time.h>
 
+#include <atomic>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -470,6 +471,17 @@ TEST(DeadlineOfPacking, LongRowsKeepTheirSums) {
       }
     }
   });
+}
+
+// Results that an operator counts first are copied into its outputs.
+TEST(DeadlineOfCopies, CopiesOfTensorsLook) {
+  const Ref<Tensor> many = floats({1 << 24});
+  const std::atomic<bool> isCancelled{true};
+  const Interrupt interrupt(&isCancelled, 0);
+  ActiveCall call;
+  call.interrupt = &interrupt;
+  const ActiveCallScope scope(&call);
+  EXPECT_THROW(Tensor::copyOf(DType::Float32, many->shape(), many->data()), Error);
 }
 
 INSTANTIATE_TEST_SUITE_P(Windows, Deadlines, testing::Values(longWindows));

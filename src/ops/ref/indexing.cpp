@@ -305,6 +305,14 @@ struct Groups {
   std::vector<int64_t> first, inverse, counts;  // first occurrence of each value
 };
 
+// A vector that never moves its elements as it grows: that would be a long step. Takes memory as it fills.
+template <class T>
+std::vector<T> emptyFor(int64_t most) {
+  std::vector<T> values;
+  values.reserve(static_cast<size_t>(most));
+  return values;
+}
+
 // Keys of numbers, in the same order.
 uint64_t keyOf(uint64_t value) { return value; }
 uint64_t keyOf(int64_t value) {
@@ -347,8 +355,11 @@ std::vector<int64_t> orderOfNumbers(const std::vector<D>& values) {
     });
     entries.swap(others);
   }
-  std::vector<int64_t> order = repeated<int64_t>(count);
-  std::transform(entries.begin(), entries.end(), order.begin(), [](const Entry& entry) { return entry.place; });
+  std::vector<int64_t> order;
+  order.reserve(entries.size());
+  inParts(count, 1, [&](int64_t begin, int64_t end) {
+    for (int64_t i = begin; i < end; ++i) order.push_back(entries[static_cast<size_t>(i)].place);
+  });
   return order;
 }
 
@@ -376,7 +387,7 @@ Groups groupsOf(const Rows<D>& rows, bool sorted) {
   struct Group {
     int64_t begin, end;  // in `order`
   };
-  std::vector<Group> groups;
+  auto groups = emptyFor<Group>(rows.count);
   WorkCounter work;
   for (int64_t i = 0; i < rows.count; ++i, work.pass(16 + rows.size)) {
     if (groups.empty() || !rows.isEqual(order[static_cast<size_t>(groups.back().begin)], order[static_cast<size_t>(i)]))
@@ -391,6 +402,8 @@ Groups groupsOf(const Rows<D>& rows, bool sorted) {
   if (!sorted) std::sort(groups.begin(), groups.end(), isEarlier);
   Groups result;
   result.inverse = repeated<int64_t>(rows.count);
+  result.first = emptyFor<int64_t>(static_cast<int64_t>(groups.size()));
+  result.counts = emptyFor<int64_t>(static_cast<int64_t>(groups.size()));
   for (const Group& group : groups) {
     for (int64_t i = group.begin; i < group.end; ++i)
       result.inverse[static_cast<size_t>(order[static_cast<size_t>(i)])] = static_cast<int64_t>(result.first.size());
