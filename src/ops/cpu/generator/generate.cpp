@@ -24,7 +24,7 @@ std::unique_ptr<OpKernel> make(const OpRequest& request) {
 // Fills `count` elements of 1, 2, 4, 8 or 16 bytes with copies of one, many at a time.
 void fillElements(std::byte* target, const std::byte* value, int64_t bytes, int64_t count) {
   constexpr int64_t kBlock = 256;
-  std::byte block[kBlock];
+  alignas(8) std::byte block[kBlock];
   for (int64_t i = 0; i < kBlock; i += bytes) std::memcpy(block + i, value, static_cast<size_t>(bytes));
   const int64_t blocks = count * bytes / kBlock;
   inParts(blocks, kBlock / 16, [&](int64_t begin, int64_t end) {
@@ -168,7 +168,7 @@ class EyeLikeOp final : public OpKernel {
     oneOf(request.outputs[0].dtype, one_);
   }
   static bool accepts(const OpRequest& request) {
-    std::byte ignored[8];
+    alignas(8) std::byte ignored[8];
     return request.outputs[0].shape.rank() == 2 && oneOf(request.outputs[0].dtype, ignored);
   }
   void run(const OpContext& context) const override {
@@ -184,7 +184,7 @@ class EyeLikeOp final : public OpKernel {
 
  private:
   int64_t rows_, columns_, diagonal_, bytes_;
-  std::byte one_[8];
+  alignas(8) std::byte one_[8];
 };
 
 // indices [outer, inner] (any number type), depth, values = [off, on] -> [outer, depth, inner]

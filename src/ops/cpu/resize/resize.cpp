@@ -68,7 +68,7 @@ class NearestOp final : public OpKernel {
   SavedRequest saved_;
   int64_t bytes_;
   bool isEmpty_;  // whatever the tables of its axes would take
-  std::byte fill_[8] = {};
+  alignas(8) std::byte fill_[8] = {};
   std::optional<IndexedCopy> copy_;
 };
 
