@@ -168,6 +168,27 @@ TEST(FusedMatMul, ShortSumsMatchReference) {
   });
 }
 
+// A second matrix that comes with the call: a large one for one row, one of a few columns, and small ones, of which the
+// last reads no further than it has elements.
+TEST(FusedMatMul, MatricesGivenWithTheCallMatchReference) {
+  const int64_t sizes[][4] = {{1, 1, 300, 701}, {3, 1, 150, 700}, {1, 1, 2000, 129}, {2, 1, 30, 5000},
+                              {1, 2, 4096, 2},  {2, 150, 65, 4},  {1, 300, 100, 3},  {5, 9, 70, 2},
+                              {5, 49, 32, 49},  {7, 49, 49, 33},  {3, 20, 8, 5},     {40, 1, 3, 3},
+                              {9, 70, 64, 65},  {3, 255, 90, 90}, {2, 257, 20, 70}};
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(7);
+    int i = 0;
+    for (const auto& [batch, m, k, n] : sizes) {
+      NodeUnderTest node("max", "MatMul");
+      node->attributes.set("activation", std::string(++i % 2 ? "Relu" : ""));
+      const Tensors inputs = {random.floats({batch, m, k}), random.floats({batch, k, n}),
+                              i % 3 ? random.floats({n}) : nullptr, i % 4 ? nullptr : random.floats({batch, m, n})};
+      for (const int lanes : {1, 3}) compare(node, inputs, {batch, m, n}, target, lanes, 0);
+      if (testing::Test::HasFatalFailure()) return;
+    }
+  });
+}
+
 TEST(MatMul, ColumnsAreMultipliedWithoutACopy) {
   forEachCpuTarget([](CpuTarget target) {
     RandomTensors random(6);

@@ -467,7 +467,7 @@ const float* Gemm::setPanel(GemmTile& tile, const GemmOperands& operands, const 
   const int64_t column = panels_.begin(panel), width = panels_.width(panel);
   tile.columns = std::min(width, columns_ - column);
   tile.bias = operands.bias ? operands.bias + at.bias + column : nullptr;
-  const bool usesTail = operands.ldb && tile.columns < width;
+  const bool usesTail = operands.ldb && at.bTail >= 0 && tile.columns < width;
   tile.bStride = operands.ldb && !usesTail ? operands.ldb : width;
   if (usesTail) return operands.bTail + at.bTail;
   return operands.b + at.b + (operands.ldb ? column : packedFloats(column * taps_ * depth_) * table_->parts);

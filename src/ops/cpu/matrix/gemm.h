@@ -166,6 +166,9 @@ struct GemmTable {
   void (*pack)(const PackSource& source, int64_t begin, int64_t end, float* packed);
   // out[n] = sum of a[k] * b[n * ldb + k], for n < columns: products with few rows of a transposed, unpacked B.
   void (*dot)(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t columns, float* out);
+  // out[n] = sum of a[k] * b[k * ldb + n], for n < columns: products with one row of an unpacked B far away, which is
+  // read in the order of memory.
+  void (*streamRow)(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t columns, float* out);
   void (*shortSums)(const ShortSums& sums);
   // With words of two elements (NULL without):
   const GemmTable* floats;  // packs B before the conversion
@@ -235,7 +238,8 @@ struct GemmTypes {
   DType packedB;
 };
 
-// Offsets between the products of one batch (or the groups of a convolution), in floats.
+// Offsets between the products of one batch (or the groups of a convolution), in floats. With bTail < 0 there is as
+// much memory behind an unpacked B as its last panel lacks.
 struct GemmOffsets {
   int64_t a = 0, b = 0, bTail = 0, c = 0, bias = 0, residual = 0;
 };

@@ -458,6 +458,40 @@ void dot(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t col
   }
 }
 
+// Adds the products of some rows of B, which are summed up first: long sums round less often so.
+template <int kCount>
+HWY_INLINE void streamRows(const float* a, const float* b, int64_t ldb, int64_t columns, float* out) {
+  const D d;
+  V values[kCount];
+  MAX_UNROLL for (int j = 0; j < kCount; ++j) values[j] = hn::Set(d, a[j]);
+  const auto sumAt = [&](auto load) MAX_INLINE_LAMBDA {
+    V sum = hn::Mul(values[0], load(b));
+    MAX_UNROLL for (int j = 1; j < kCount; ++j) sum = hn::MulAdd(values[j], load(b + j * ldb), sum);
+    return sum;
+  };
+  int64_t n = 0;
+  for (; n + kLanes <= columns; n += kLanes)
+    hn::StoreU(hn::Add(hn::LoadU(d, out + n),
+                       sumAt([&](const float* row) MAX_INLINE_LAMBDA { return hn::LoadU(d, row + n); })),
+               d, out + n);
+  const int64_t rest = columns - n;
+  if (rest > 0)
+    storeFirst(d, hn::Add(loadFirst(d, out + n, rest), sumAt([&](const float* row) MAX_INLINE_LAMBDA {
+                            return loadFirst(d, row + n, rest);
+                          })),
+               out + n, rest);
+}
+
+void streamRow(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t columns, float* out) {
+  constexpr int kAtOnce = 8;
+  std::fill_n(out, columns, 0.f);
+  WorkCounter work;
+  int64_t k = 0;
+  for (; k + kAtOnce <= depth; k += kAtOnce, work.pass(columns))
+    streamRows<kAtOnce>(a + k, b + k * ldb, ldb, columns, out);
+  for (; k < depth; ++k, work.pass(columns)) streamRows<1>(a + k, b + k * ldb, ldb, columns, out);
+}
+
 template <int kRows, int kVectors>
 HWY_INLINE void shortSumsTile(const ShortSums& s, int64_t row) {
   const D d;
@@ -514,8 +548,8 @@ constexpr void setTiles(GemmTable& table) {
 }
 
 constexpr GemmTable makeTable() {
-  GemmTable table{kLanes,    kTileRows, kPanelVectors, kKBlock, 1,       {},      pack,   dot,
-                  shortSums, nullptr,   nullptr,       nullptr, nullptr, nullptr, nullptr};
+  GemmTable table{kLanes,    kTileRows, kPanelVectors, kKBlock, 1,       {},      pack,    dot,
+                  streamRow, shortSums, nullptr,       nullptr, nullptr, nullptr, nullptr, nullptr};
   setTiles<kTileRows>(table);
   return table;
 }

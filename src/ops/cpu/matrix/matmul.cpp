@@ -26,6 +26,11 @@ constexpr int64_t kRowsWorthPacking = 32;
 // With so few rows of A, sums along the rows of B take less time than packing these: a few rows for short sums, twice
 // as many for long ones.
 constexpr int64_t kRowsForDot = 3, kMostRowsForDot = 8, kLongSum = 1024;
+constexpr int64_t kMostColumnsForDot = 4, kDepthForDot = 64;
+constexpr int64_t kFloatsWorthStreaming = 128 << 10;            // of B, which is then not near
+constexpr int64_t kMostStreamed = 2048, kFewestStreamed = 128;  // columns of a task
+// A small B stays in the first cache as it is; many rows are worth a copy, whose vectors cross no lines.
+constexpr int64_t kNearFloats = 8 << 10, kRowsWorthCopying = 256;
 constexpr int64_t kFewestHalves = 64 << 10;  // fewer weights stay near as floats
 constexpr int64_t kMostRowsOfHalves = 16;    // more take longer than with floats
 constexpr int64_t kNarrowedAtOnce = 1024;
@@ -72,7 +77,7 @@ Shape shapeOfB(const OpRequest& request, const Options& options) {
 }
 
 // The form of B when the kernel runs.
-enum class RightSide { Packed, PackAtRun, InPlace, Dot };
+enum class RightSide { Packed, PackAtRun, InPlace, Dot, DotTransposed, Stream };
 
 class MatMulOp : public OpKernel {
  public:
@@ -93,10 +98,12 @@ class MatMulOp : public OpKernel {
   void packWordsOfB(const OpContext& context, float* packed) const;
   int64_t panelBytes() const { return alignUp(checkedMultiply(4 * shape_.depth, gemm_.panels().width(0))); }
   void packTails(const OpContext& context, float* tails) const;
-  void runDot(const OpContext& context) const;
+  void runRows(const OpContext& context) const;
+  const float* rowsOfB(const OpContext& context) const;
   void finishRow(const OpContext& context, int64_t at, int64_t biasAt, int64_t count) const;
   void addBroadcast(const OpContext& context) const;
   int64_t tailCount() const;
+  int64_t firstTail() const;
   int64_t rowStride() const { return readsNarrow_ ? shape_.depth / 2 : shape_.depth; }  // of A
   static const float* optional(const OpContext& context, int input) {
     return input < 0 ? nullptr : context.in<float>(static_cast<size_t>(input));
@@ -113,6 +120,7 @@ class MatMulOp : public OpKernel {
   ProductShape shape_;
   Ref<PackedWeights> packed_;  // set by choose(), so it comes before right_
   RightSide right_;
+  int64_t streamedColumns_;
   Gemm gemm_;
   Shape addendShape_, outShape_;
   // Offsets of parts of the scratch memory, in bytes; the floats of a panel that become words, one for each lane.
@@ -133,6 +141,8 @@ MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
       swaps_(multipliesColumn(request)),
       shape_(foldBatch(request)),
       right_(choose(request)),
+      streamedColumns_(
+          std::clamp(ceilDiv(shape_.columns, std::max(request.lanes, 1)) / 64 * 64, kFewestStreamed, kMostStreamed)),
       gemm_(shape_.rows, shape_.columns, 1, shape_.depth, options.epilogue, request.lanes, offsets(),
             request.settings.partialSums,
             {*options.table, readsNarrow_, writesNarrow_, packed_ ? packed_->dtype() : DType::Float32}),
@@ -142,8 +152,9 @@ MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
   const int64_t bFloats =
       right_ == RightSide::PackAtRun
           ? checkedMultiply(shape_.bCount(), packedCount(gemm_.table(), shape_.depth, shape_.columns))
-      : right_ == RightSide::InPlace ? shape_.bCount() * tailCount()
-                                     : 0;
+      : right_ == RightSide::InPlace       ? (shape_.bCount() - firstTail()) * tailCount()
+      : right_ == RightSide::DotTransposed ? checkedMultiply(shape_.bCount(), shape_.depth * shape_.columns)
+                                           : 0;
   bAt_ = alignUp(4 * aFloats);
   panelsAt_ = bAt_ + alignUp(checkedMultiply<int64_t>(4, bFloats));
   const bool makesWords = right_ == RightSide::PackAtRun && gemm_.table().wordElements == 2;
@@ -197,8 +208,13 @@ RightSide MatMulOp::choose(const OpRequest& request) {
   const int64_t most = shape_.depth < kLongSum ? kMostRowsForDot : 2 * kMostRowsForDot;
   const int64_t rowsForDot = std::clamp(shape_.depth / 8, kRowsForDot, most);
   if (shape_.transB && shape_.rows <= rowsForDot && sumsInOneGo) return RightSide::Dot;
-  if (!shape_.transB && shape_.rows < kRowsWorthPacking) return RightSide::InPlace;
-  return RightSide::PackAtRun;
+  if (shape_.transB || table.wordElements != 1) return RightSide::PackAtRun;
+  const int64_t floats = shape_.depth * shape_.columns;
+  if (shape_.columns <= kMostColumnsForDot && shape_.depth >= kDepthForDot && sumsInOneGo)
+    return RightSide::DotTransposed;
+  if (shape_.rows == 1 && sumsInOneGo && shape_.bCount() * floats >= kFloatsWorthStreaming) return RightSide::Stream;
+  const bool isNear = floats <= kNearFloats && shape_.rows < kRowsWorthCopying;
+  return isNear || shape_.rows < kRowsWorthPacking ? RightSide::InPlace : RightSide::PackAtRun;
 }
 
 // Floats of the padded last panel of one B that is read in place; 0 if it is full.
@@ -208,16 +224,24 @@ int64_t MatMulOp::tailCount() const {
   return shape_.depth * panels.width(panels.count - 1);
 }
 
+// Before this one, matrices that are read in place have another behind them, where the last panel may read.
+int64_t MatMulOp::firstTail() const {
+  const Panels panels(options_.table->lanes, options_.table->panelVectors, shape_.columns);
+  const bool suffices = panels.paddedColumns() - shape_.columns <= shape_.depth * shape_.columns;
+  return suffices ? std::max<int64_t>(shape_.bCount() - 1, 0) : 0;
+}
+
 WorkVector<GemmOffsets> MatMulOp::offsets() const {
   const int64_t packedSize = packed_ ? packed_->stride() : packedCount(*options_.table, shape_.depth, shape_.columns);
-  const int64_t tail = tailCount();
+  const int64_t tail = tailCount(), firstTail = this->firstTail();
+  const bool isPacked = right_ == RightSide::Packed || right_ == RightSide::PackAtRun;
   WorkVector<GemmOffsets> result(static_cast<size_t>(shape_.batchCount()));
   for (size_t i = 0; i < result.size(); ++i) {
     const int64_t index = static_cast<int64_t>(i), b = matrixIndex(shape_.bBatch, shape_.batch, index);
     GemmOffsets& at = result[i];
     at.a = matrixIndex(shape_.aBatch, shape_.batch, index) * shape_.rows * rowStride();
-    at.b = b * (right_ == RightSide::InPlace || right_ == RightSide::Dot ? shape_.depth * shape_.columns : packedSize);
-    at.bTail = b * tail;
+    at.b = b * (isPacked ? packedSize : shape_.depth * shape_.columns);
+    at.bTail = b < firstTail ? -1 : (b - firstTail) * tail;
     at.bias = index * biases_ / static_cast<int64_t>(result.size()) * (swaps_ ? 1 : shape_.columns);
     at.c = at.residual = index * shape_.rows * shape_.columns;
   }
@@ -225,8 +249,8 @@ WorkVector<GemmOffsets> MatMulOp::offsets() const {
 }
 
 void MatMulOp::run(const OpContext& context) const {
-  if (right_ == RightSide::Dot) {
-    runDot(context);
+  if (right_ == RightSide::Dot || right_ == RightSide::DotTransposed || right_ == RightSide::Stream) {
+    runRows(context);
   } else {
     float* scratchB = reinterpret_cast<float*>(context.scratch + bAt_);
     if (right_ == RightSide::PackAtRun) packB(context, scratchB);
@@ -301,35 +325,50 @@ void MatMulOp::packTails(const OpContext& context, float* tails) const {
   if (size == 0) return;
   const Panels& panels = gemm_.panels();
   WorkCounter work;
-  for (int64_t i = 0; i < shape_.bCount(); ++i, work.pass(16)) {
+  for (int64_t i = firstTail(); i < shape_.bCount(); ++i, tails += size, work.pass(16)) {
     const PackSource source = panelOf(packSourceOf(shape_, right(context), i), panels, panels.count - 1);
-    gemm_.table().pack(source, 0, source.rows(), tails + i * size);
+    gemm_.table().pack(source, 0, source.rows(), tails);
   }
 }
 
-void MatMulOp::runDot(const OpContext& context) const {
-  // As many columns as stay in the first cache while all rows multiply them.
-  constexpr int64_t kMostColumns = 64, kFloats = 4096;
+void MatMulOp::runRows(const OpContext& context) const {
+  // As many columns as stay in the first cache while some rows multiply them.
+  constexpr int64_t kMostColumns = 64, kFloats = 4096, kMostRows = 128;
+  const bool streams = right_ == RightSide::Stream;
+  const auto multiply = streams ? gemm_.table().streamRow : gemm_.table().dot;
+  const int64_t ldb = streams ? shape_.columns : shape_.depth;
   const int64_t near = kFloats / std::max<int64_t>(shape_.depth, 1) / 4 * 4;
-  const int64_t chunk = shape_.rows > 1 ? std::clamp<int64_t>(near, 4, kMostColumns) : kMostColumns;
-  const int64_t chunks = ceilDiv(shape_.columns, chunk);
+  const int64_t chunk = streams           ? streamedColumns_
+                        : shape_.rows > 1 ? std::clamp<int64_t>(near, 4, kMostColumns)
+                                          : kMostColumns;
+  const int64_t chunks = ceilDiv(shape_.columns, chunk), parts = ceilDiv(shape_.rows, kMostRows);
   const WorkVector<GemmOffsets>& batch = gemm_.batch();
   const float* a = swaps_ ? right(context) : transposedA(context);
-  const float* b = swaps_ ? context.in<float>(0) : right(context);
-  const int64_t tasks = static_cast<int64_t>(batch.size()) * chunks;
+  const float* b = swaps_ ? context.in<float>(0) : rowsOfB(context);
+  const int64_t tasks = static_cast<int64_t>(batch.size()) * parts * chunks;
   const int64_t grain = std::max<int64_t>(1, (64 << 10) / std::max<int64_t>(1, shape_.depth * chunk));
   context.parallelFor(tasks, grain, [&](int64_t begin, int64_t end, int) {
     for (int64_t task = begin; task < end; ++task) {
-      const GemmOffsets& at = batch[static_cast<size_t>(task / chunks)];
+      const GemmOffsets& at = batch[static_cast<size_t>(task / chunks / parts)];
       const int64_t column = task % chunks * chunk, count = std::min(chunk, shape_.columns - column);
-      for (int64_t m = 0; m < shape_.rows; ++m) {
+      const int64_t first = task / chunks % parts * kMostRows;
+      const float* columns = b + at.b + column * (streams ? 1 : ldb);
+      for (int64_t m = first; m < std::min(first + kMostRows, shape_.rows); ++m) {
         const int64_t to = at.c + m * shape_.columns + column;
-        gemm_.table().dot(a + at.a + m * shape_.depth, b + at.b + column * shape_.depth, shape_.depth, shape_.depth,
-                          count, context.out<float>() + to);
+        multiply(a + at.a + m * shape_.depth, columns, ldb, shape_.depth, count, context.out<float>() + to);
         finishRow(context, to, at.bias + (swaps_ ? 0 : column), count);
       }
     }
   });
+}
+
+// B, or its columns one after the other.
+const float* MatMulOp::rowsOfB(const OpContext& context) const {
+  const float* b = right(context);
+  if (right_ != RightSide::DotTransposed) return b;
+  float* to = reinterpret_cast<float*>(context.scratch + bAt_);
+  transposeMatrices(b, shape_.bCount(), shape_.depth, shape_.columns, to);
+  return to;
 }
 
 void MatMulOp::finishRow(const OpContext& context, int64_t at, int64_t biasAt, int64_t count) const {
