@@ -129,6 +129,7 @@ void flattenAtAxis(PendingNode& node) {
   Value* result = emit(node, node.op, {matrix}, std::move(last));
   node.op = "Reshape";
   node.attributes = {};
+  node.attributes.set("allowzero", int64_t{1});
   node.inputs = {result, emit(node, "Shape", {input})};
 }
 

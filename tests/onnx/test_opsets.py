@@ -62,6 +62,7 @@ def of_all_versions(version):
         for axis in (0, 1, 2, -1):
             yield op, version, [X], {"axis": axis}
         yield op, version, [X], {}
+        yield op, version, [X[:, :, :0]], {"axis": 1}
     as_input = version >= 13
     yield "Squeeze", version, [X[:, :1], axes] if as_input else [X[:, :1]], {} if as_input else {"axes": [1]}
     yield "Unsqueeze", version, [X, axes] if as_input else [X], {} if as_input else {"axes": [1]}
