@@ -79,7 +79,7 @@ Ref<Tensor> Tensor::allocate(DType dtype, const Shape& shape, bool zeroed) {
 
 Ref<Tensor> Tensor::copyOf(DType dtype, const Shape& shape, const void* data) {
   Ref<Tensor> tensor = allocate(dtype, shape);
-  if (tensor->bytes() > 0) copyBytes(tensor->mutableData(), data, tensor->bytes());
+  copyBytes(tensor->mutableData(), data, tensor->bytes());
   return tensor;
 }
 

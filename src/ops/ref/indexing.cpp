@@ -355,8 +355,7 @@ std::vector<int64_t> orderOfNumbers(const std::vector<D>& values) {
     });
     entries.swap(others);
   }
-  std::vector<int64_t> order;
-  order.reserve(entries.size());
+  auto order = emptyFor<int64_t>(count);
   inParts(count, 1, [&](int64_t begin, int64_t end) {
     for (int64_t i = begin; i < end; ++i) order.push_back(entries[static_cast<size_t>(i)].place);
   });

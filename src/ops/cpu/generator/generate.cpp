@@ -24,7 +24,7 @@ std::unique_ptr<OpKernel> make(const OpRequest& request) {
 // Fills `count` elements of 1, 2, 4, 8 or 16 bytes with copies of one, many at a time.
 void fillElements(std::byte* target, const std::byte* value, int64_t bytes, int64_t count) {
   constexpr int64_t kBlock = 256;
-  alignas(8) std::byte block[kBlock];
+  std::byte block[kBlock];
   for (int64_t i = 0; i < kBlock; i += bytes) std::memcpy(block + i, value, static_cast<size_t>(bytes));
   const int64_t blocks = count * bytes / kBlock;
   inParts(blocks, kBlock / 16, [&](int64_t begin, int64_t end) {

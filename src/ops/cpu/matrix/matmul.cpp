@@ -102,6 +102,7 @@ class MatMulOp : public OpKernel {
   const float* rowsOfB(const OpContext& context) const;
   void finishRow(const OpContext& context, int64_t at, int64_t biasAt, int64_t count) const;
   void addBroadcast(const OpContext& context) const;
+  Panels panelsOfB() const { return {options_.table->lanes, options_.table->panelVectors, shape_.columns}; }
   int64_t tailCount() const;
   int64_t firstTail() const;
   int64_t rowStride() const { return readsNarrow_ ? shape_.depth / 2 : shape_.depth; }  // of A
@@ -120,7 +121,6 @@ class MatMulOp : public OpKernel {
   ProductShape shape_;
   Ref<PackedWeights> packed_;  // set by choose(), so it comes before right_
   RightSide right_;
-  int64_t streamedColumns_;
   Gemm gemm_;
   Shape addendShape_, outShape_;
   // Offsets of parts of the scratch memory, in bytes; the floats of a panel that become words, one for each lane.
@@ -141,8 +141,6 @@ MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
       swaps_(multipliesColumn(request)),
       shape_(foldBatch(request)),
       right_(choose(request)),
-      streamedColumns_(
-          std::clamp(ceilDiv(shape_.columns, std::max(request.lanes, 1)) / 64 * 64, kFewestStreamed, kMostStreamed)),
       gemm_(shape_.rows, shape_.columns, 1, shape_.depth, options.epilogue, request.lanes, offsets(),
             request.settings.partialSums,
             {*options.table, readsNarrow_, writesNarrow_, packed_ ? packed_->dtype() : DType::Float32}),
@@ -219,14 +217,14 @@ RightSide MatMulOp::choose(const OpRequest& request) {
 
 // Floats of the padded last panel of one B that is read in place; 0 if it is full.
 int64_t MatMulOp::tailCount() const {
-  const Panels panels(options_.table->lanes, options_.table->panelVectors, shape_.columns);
+  const Panels panels = panelsOfB();
   if (panels.count == 0 || panels.paddedColumns() == shape_.columns) return 0;
   return shape_.depth * panels.width(panels.count - 1);
 }
 
 // Before this one, matrices that are read in place have another behind them, where the last panel may read.
 int64_t MatMulOp::firstTail() const {
-  const Panels panels(options_.table->lanes, options_.table->panelVectors, shape_.columns);
+  const Panels panels = panelsOfB();
   const bool suffices = panels.paddedColumns() - shape_.columns <= shape_.depth * shape_.columns;
   return suffices ? std::max<int64_t>(shape_.bCount() - 1, 0) : 0;
 }
@@ -338,7 +336,8 @@ void MatMulOp::runRows(const OpContext& context) const {
   const auto multiply = streams ? gemm_.table().streamRow : gemm_.table().dot;
   const int64_t ldb = streams ? shape_.columns : shape_.depth;
   const int64_t near = kFloats / std::max<int64_t>(shape_.depth, 1) / 4 * 4;
-  const int64_t chunk = streams           ? streamedColumns_
+  const int64_t share = ceilDiv(shape_.columns, std::max(context.lanes, 1)) / 64 * 64;
+  const int64_t chunk = streams           ? std::clamp(share, kFewestStreamed, kMostStreamed)
                         : shape_.rows > 1 ? std::clamp<int64_t>(near, 4, kMostColumns)
                                           : kMostColumns;
   const int64_t chunks = ceilDiv(shape_.columns, chunk), parts = ceilDiv(shape_.rows, kMostRows);
