@@ -16,18 +16,17 @@ struct Tap {
   int64_t weight;
 };
 
-std::vector<Tap> tapsAt(const WindowShapes& window, const ImageShape& image, const Shape& output) {
-  std::vector<Tap> taps;
+void findTaps(const WindowShapes& window, const ImageShape& image, const Shape& output, std::vector<Tap>& taps) {
+  taps.clear();
   Shape tap = Shape::filled(window.kernel.rank(), 0), position = tap;
   int64_t number = 0;
-  if (window.kernel.product(0, window.kernel.rank()) == 0) return taps;
+  if (window.kernel.product(0, window.kernel.rank()) == 0) return;
   WorkCounter work;
   do {
     if (window.locate(output, tap, image.spatial, position)) taps.push_back({image.offset(position), number});
     ++number;
     work.pass(8);
   } while (advance(tap, window.kernel));
-  return taps;
 }
 
 template <class D>
@@ -63,11 +62,12 @@ struct Convolution {
   }
 
   void run() {
-    if (output.empty()) return;
+    if (output.empty() || channelsPerGroup == 0) return;
     Shape position = Shape::filled(y.spatial.rank(), 0);
+    auto seen = emptyFor<Tap>(std::min(taps, x.spatial.product(0, x.spatial.rank())));
     WorkCounter work;
     do {
-      const std::vector<Tap> seen = tapsAt(window, x, position);
+      findTaps(window, x, position, seen);
       const int64_t at = y.offset(position);
       for (int64_t n = 0; n < y.batch; ++n)
         for (int64_t m = 0; m < y.channels;

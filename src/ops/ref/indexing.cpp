@@ -305,14 +305,6 @@ struct Groups {
   std::vector<int64_t> first, inverse, counts;  // first occurrence of each value
 };
 
-// A vector that never moves its elements as it grows: that would be a long step. Takes memory as it fills.
-template <class T>
-std::vector<T> emptyFor(int64_t most) {
-  std::vector<T> values;
-  values.reserve(static_cast<size_t>(most));
-  return values;
-}
-
 // Keys of numbers, in the same order.
 uint64_t keyOf(uint64_t value) { return value; }
 uint64_t keyOf(int64_t value) {

@@ -26,7 +26,7 @@ struct Pool {
   template <class Body>
   void forEachWindow(Body body) const {
     if (y.batch * y.channels * y.spatial.product(0, y.spatial.rank()) == 0) return;
-    std::vector<int64_t> seen;
+    auto seen = emptyFor<int64_t>(x.spatial.product(0, x.spatial.rank()));
     Shape output = Shape::filled(y.spatial.rank(), 0);
     do {
       for (int64_t n = 0; n < y.batch; ++n)

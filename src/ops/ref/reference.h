@@ -125,6 +125,14 @@ std::vector<D> repeated(int64_t count, D value = D()) {
   return values;
 }
 
+// A vector that never moves its elements as it grows: that would be a long step. Takes memory as it fills.
+template <class T>
+std::vector<T> emptyFor(int64_t most) {
+  std::vector<T> values;
+  values.reserve(static_cast<size_t>(most));
+  return values;
+}
+
 // Calls body(k, offsets) for each element k of `shape`, row-major; offsets[i] is its offset with strides[i].
 template <size_t N, class Body>
 void forEachOffset(const Shape& shape, const std::array<Shape, N>& strides, Body body) {

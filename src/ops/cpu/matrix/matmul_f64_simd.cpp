@@ -38,8 +38,9 @@ HWY_INLINE void rowsOf(const DoubleRows& r, int64_t m) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(d));
   WorkCounter work;
   int64_t n = 0;
-  for (; n + 2 * lanes <= r.columns; n += 2 * lanes, work.pass(4 * r.depth)) tile<kRows, 2>(d, r, m, n);
-  for (; n + lanes <= r.columns; n += lanes, work.pass(2 * r.depth)) tile<kRows, 1>(d, r, m, n);
+  const int64_t steps = 16 * r.depth;  // rows of B may be far apart
+  for (; n + 2 * lanes <= r.columns; n += 2 * lanes, work.pass(steps)) tile<kRows, 2>(d, r, m, n);
+  for (; n + lanes <= r.columns; n += lanes, work.pass(steps)) tile<kRows, 1>(d, r, m, n);
   for (; n < r.columns; ++n, work.pass(kRows * r.depth))
     for (int i = 0; i < kRows; ++i) {
       double sum = 0;
