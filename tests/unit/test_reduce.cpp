@@ -208,22 +208,48 @@ void makeTies(Tensor& tensor) {
 }
 
 TEST(Reduce, ArgMaxAndArgMin) {
-  forEachTarget([] {
+  const auto isServed = [](DType dtype) { return dtype == DType::Float32 || sizeOf(dtype) == 1; };
+  forEachTarget([&] {
     Random random(5);
     for (const char* op : {"ArgMax", "ArgMin"})
-      for (const DType dtype : {DType::Float32, DType::Float64, DType::Int32, DType::Int64})
+      for (const DType dtype : {DType::Float32, DType::Float64, DType::Int8, DType::UInt8, DType::Int32, DType::UInt32,
+                                DType::Int64, DType::UInt64})
         for (const Shape& shape :
-             {Shape{9}, Shape{3, 100}, Shape{100, 3}, Shape{530, 7}, Shape{2, 5, 33}, Shape{2, 301}})
+             {Shape{9}, Shape{3, 100}, Shape{100, 3}, Shape{530, 7}, Shape{2, 5, 33}, Shape{2, 301}, Shape{300, 67}})
           for (int axis = 0; axis < shape.rank(); ++axis)
             for (int64_t last : {0, 1}) {
-              const auto x = randomTensor(random, dtype, shape, -3, 3);
+              const auto x = randomTensor(random, dtype, shape, isSigned(dtype) ? -3 : 0, 3);
               visitNumber(dtype, [&]<class T>(T) { makeTies<T>(*x); });
               LooseNode node(op, with({{"axis", int64_t{axis}}, {"select_last_index", last}}));
               const std::vector<OutputType> type = {{DType::Int64, reducedShape(shape, {axis})}};
               const auto expected = runOp(node.node(), {x}, type, "reference");
-              const auto actual = runOp(node.node(), {x}, type, dtype == DType::Float32 ? "arg" : "", 2);
+              const auto actual = runOp(node.node(), {x}, type, isServed(dtype) ? "arg" : "", 2);
               expectClose(*actual.outputs[0], *expected.outputs[0], 0, concat(op, dtype, shape, " axis ", axis));
             }
+  });
+}
+
+// Rows are counted in bytes, a part of a column at a time; too long ones are searched in another way.
+TEST(Reduce, ArgMaxAndArgMinOfLongColumnsOfBytes) {
+  forEachTarget([] {
+    for (const auto& [op, other, wanted] : {std::tuple{"ArgMax", 7, 9}, {"ArgMin", 7, 5}})
+      for (const DType dtype : {DType::UInt8, DType::Int8})
+        for (const int64_t rows : {129, 300, 14401})
+          for (int64_t last : {0, 1}) {
+            const int64_t columns = 67;
+            const auto x = Tensor::allocate(dtype, {rows, columns});
+            auto* bytes = static_cast<int8_t*>(x->mutableData());
+            std::fill_n(bytes, rows * columns, static_cast<int8_t>(other));
+            const auto places = Tensor::allocate(DType::Int64, {columns});
+            for (int64_t i = 0; i < columns; ++i) {
+              const int64_t place = (i * 37 + 120) % rows;
+              static_cast<int64_t*>(places->mutableData())[i] = place;
+              bytes[place * columns + i] = static_cast<int8_t>(wanted);
+            }
+            LooseNode node(op, with({{"axis", int64_t{0}}, {"keepdims", int64_t{0}}, {"select_last_index", last}}));
+            const auto actual = runOp(node.node(), {x}, {{DType::Int64, {columns}}}, rows > 14400 ? "" : "arg");
+            expectClose(*actual.outputs[0], *places, 0, concat(op, dtype, rows, " rows"));
+          }
   });
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ArgMax, ArgMin and, of float32, Hardmax.
 #include <algorithm>
-#include <limits>
 
 #include "base/align.h"
 #include "base/interrupt_point.h"
@@ -16,7 +15,6 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kColumns = 1024;                                     // processed together
 constexpr int64_t kElementsPerPart = 16384;                            // worth a thread
 constexpr int64_t kShortRow = 32, kFewRows = 16, kRowsTogether = 256;  // short ones become columns
 
@@ -28,7 +26,7 @@ class ArgOp final : public OpKernel {
         outer_(input.shape.product(0, search.axis)),
         size_(input.shape[search.axis]),
         inner_(input.shape.product(search.axis + 1, input.shape.rank())),
-        least_(least),
+        turn_(functions_.turns[least]),
         lastIndex_(search.takesLast),
         lanes_(std::max(lanes, 1)) {}
 
@@ -38,10 +36,10 @@ class ArgOp final : public OpKernel {
   void run(const OpContext& context) const override {
     if (outer_ * inner_ == 0) return;
     if (isShort()) return runShortRows(context);
-    const int64_t parts = (inner_ + kColumns - 1) / kColumns;
-    const int64_t grain = std::max<int64_t>(1, kElementsPerPart / (size_ * std::min(inner_, kColumns)));
+    const int64_t parts = (inner_ + kArgColumns - 1) / kArgColumns;
+    const int64_t grain = std::max<int64_t>(1, kElementsPerPart / (size_ * std::min(inner_, kArgColumns)));
     context.parallelFor(outer_ * parts, grain, [&](int64_t begin, int64_t end, int) {
-      for (int64_t i = begin; i < end; ++i) line(context, i / parts, i % parts * kColumns);
+      for (int64_t i = begin; i < end; ++i) line(context, i / parts, i % parts * kArgColumns);
     });
   }
 
@@ -56,7 +54,7 @@ class ArgOp final : public OpKernel {
         const int64_t rows = std::min(kRowsTogether, outer_ - first);
         const std::byte* x = context.in<std::byte>(0) + first * size_ * bytes_;
         transposeTiles(bytes_, x, size_ * bytes_, columns, rows * bytes_, rows, size_);
-        functions_.columns(columns, size_, rows, rows, least_, lastIndex_, context.out<int64_t>() + first);
+        functions_.columns(columns, size_, rows, rows, turn_, lastIndex_, context.out<int64_t>() + first);
       }
     });
   }
@@ -65,22 +63,29 @@ class ArgOp final : public OpKernel {
     const std::byte* x = context.in<std::byte>(0) + (outer * size_ * inner_ + first) * bytes_;
     int64_t* y = context.out<int64_t>() + outer * inner_ + first;
     if (inner_ == 1)
-      *y = functions_.row(x, size_, least_, lastIndex_);
+      *y = functions_.row(x, size_, turn_, lastIndex_);
     else
-      functions_.columns(x, size_, inner_, std::min(inner_ - first, kColumns), least_, lastIndex_, y);
+      functions_.columns(x, size_, inner_, std::min(inner_ - first, kArgColumns), turn_, lastIndex_, y);
   }
 
   ArgFunctions functions_;
   int64_t bytes_, outer_, size_, inner_;
-  bool least_, lastIndex_;
+  int64_t turn_;
+  bool lastIndex_;
   int lanes_;
 };
 
+// Whether lines along the axis can be searched.
+bool fits(const ArgFunctions& functions, const Shape& shape, int axis) {
+  const int64_t size = shape[axis];
+  return size > 0 && (size <= functions.longestColumn || shape.product(axis + 1, shape.rank()) == 1);
+}
+
 bool accepts(const OpRequest& request) {
   const Operand& input = request.inputs[0];
-  if (!findArgFunctions(input.dtype).row || input.shape.rank() == 0) return false;
-  const int64_t size = input.shape[readers::readArgSearch(*RequestInputs(request)).axis];
-  return size > 0 && size < std::numeric_limits<int32_t>::max();
+  const ArgFunctions functions = findArgFunctions(input.dtype);
+  return functions.row && input.shape.rank() > 0 &&
+         fits(functions, input.shape, readers::readArgSearch(*RequestInputs(request)).axis);
 }
 
 // The first greatest element becomes 1, all others 0.
@@ -107,9 +112,9 @@ class HardmaxOp final : public OpKernel {
     for (int64_t first = 0; first < inner_; first += kWidth) {
       const int64_t width = std::min(inner_ - first, kWidth);
       if (inner_ == 1)
-        *best = functions_.row(x, size_, false, false);
+        *best = functions_.row(x, size_, functions_.turns[0], false);
       else
-        functions_.columns(x + first, size_, inner_, width, false, false, best);
+        functions_.columns(x + first, size_, inner_, width, functions_.turns[0], false, best);
       for (int64_t i = 0; i < width; ++i) y[best[i] * inner_ + first + i] = 1;
     }
   }
@@ -125,9 +130,8 @@ int hardmaxAxis(const OpRequest& request) {
 
 bool acceptsHardmax(const OpRequest& request) {
   const Operand& input = request.inputs[0];
-  if (input.dtype != DType::Float32 || input.shape.rank() == 0) return false;
-  const int64_t size = input.shape[hardmaxAxis(request)];
-  return size > 0 && size < std::numeric_limits<int32_t>::max();
+  return input.dtype == DType::Float32 && input.shape.rank() > 0 &&
+         fits(findArgFunctions(DType::Float32), input.shape, hardmaxAxis(request));
 }
 
 std::unique_ptr<OpKernel> createHardmax(const OpRequest& request) {

@@ -45,13 +45,17 @@ struct ReduceTable {
 };
 const ReduceTable& reduceTable();  // of the CPU target of now
 
+inline constexpr int64_t kArgColumns = 1024;
+
 // Searches of one element type.
 struct ArgFunctions {
-  // Index of the first greatest (or least) element.
-  int64_t (*row)(const void* x, int64_t size, bool least, bool lastIndex);
-  // The same for `width` columns of elements `stride` apart.
-  void (*columns)(const void* x, int64_t size, int64_t stride, int64_t width, bool least, bool lastIndex,
+  // Index of the first greatest element, after exclusive or of all bits with those of `turn`.
+  int64_t (*row)(const void* x, int64_t size, int64_t turn, bool lastIndex);
+  // The same for at most kArgColumns columns of elements `stride` apart.
+  void (*columns)(const void* x, int64_t size, int64_t stride, int64_t width, int64_t turn, bool lastIndex,
                   int64_t* indices);
+  int64_t turns[2];  // for the greatest and the least
+  int64_t longestColumn;
 };
 struct ArgTable {
   ArgFunctions (*find)(DType dtype);
