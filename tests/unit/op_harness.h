@@ -17,6 +17,7 @@
 #include "ops/cpu/target.h"
 #include "ops/operator_library.h"
 #include "random_numbers.h"
+#include "reference_results.h"
 
 namespace max::test {
 
@@ -44,21 +45,13 @@ inline Attributes with(std::initializer_list<std::pair<const char*, Attribute>> 
   return attributes;
 }
 
-struct OutputType {
-  DType dtype;
-  Shape shape;
-};
-
 struct KernelRun {
   std::vector<Ref<Tensor>> outputs;
   int inPlaceInput = -1;
 };
 
-// `lanes` threads; `implementation` empty = the best. `constants`: inputs known when the kernel is created.
-// `inPlace`: output 0 takes over the memory that the kernel offers.
-inline KernelRun runOp(Node& node, const std::vector<Ref<Tensor>>& inputs, const std::vector<OutputType>& outputs,
-                       std::string_view implementation = {}, int lanes = 1, bool constants = false,
-                       bool inPlace = false) {
+inline KernelRun runKernel(Node& node, const std::vector<Ref<Tensor>>& inputs, const std::vector<OutputType>& outputs,
+                           std::string_view implementation, int lanes, bool constants, bool inPlace) {
   std::vector<Operand> in, out;
   std::vector<const void*> inData;
   std::vector<void*> outData;
@@ -89,6 +82,16 @@ inline KernelRun runOp(Node& node, const std::vector<Ref<Tensor>>& inputs, const
   const Ref<Storage> scratch = allocateStorage(kernel->scratchBytes() + 64);
   kernel->run({inData.data(), outData.data(), static_cast<std::byte*>(scratch->data()), lanes});
   return run;
+}
+
+// `lanes` threads; `implementation` empty = the best. `constants`: inputs known when the kernel is created.
+// `inPlace`: output 0 takes over the memory that the kernel offers.
+inline KernelRun runOp(Node& node, const std::vector<Ref<Tensor>>& inputs, const std::vector<OutputType>& outputs,
+                       std::string_view implementation = {}, int lanes = 1, bool constants = false,
+                       bool inPlace = false) {
+  const auto run = [&] { return runKernel(node, inputs, outputs, implementation, lanes, constants, inPlace); };
+  if (implementation != "reference" || inPlace) return run();
+  return {referenceResults(node, inputs, outputs, [&] { return run().outputs; })};
 }
 
 // What is done for each element is in op_harness.cpp, which is optimised in all builds.
@@ -135,6 +138,7 @@ void expectClose(const Tensor& actual, const Tensor& expected, double tolerance,
 template <class Body>
 void forEachTarget(const Body& body) {
   const CpuTarget before = cpuTarget();
+  const KeptResults kept;
   for (const CpuTarget target : kCpuTargets) {
     setCpuTargetForTest(target);
     if (cpuTarget() != target) continue;

@@ -16,6 +16,7 @@
 #include "ops/cpu/target.h"
 #include "ops/operator_library.h"
 #include "random_numbers.h"
+#include "reference_results.h"
 
 namespace max {
 
@@ -45,12 +46,11 @@ class NodeUnderTest {
   // `constants`: bit i = input i is constant, and the weights are prepared as at load.
   Tensors run(const Tensors& inputs, const std::vector<Shape>& outputs, std::string_view implementation = "",
               int lanes = 1, unsigned constants = 0) {
-    std::vector<const Tensor*> known(inputs.size());
-    for (size_t i = 0; i < inputs.size(); ++i) known[i] = constants >> i & 1 ? inputs[i].get() : nullptr;
-    const OpRow* kernels = cpuOperators().find(node_.domain(), node_.op());
-    Ref<Prepared> prepared;
-    if (constants && kernels && kernels->prepare) prepared = kernels->prepare(node_, known);
-    return runPrepared(inputs, outputs, std::move(prepared), lanes, implementation, known);
+    if (implementation != "reference" || constants) return runNow(inputs, outputs, implementation, lanes, constants);
+    std::vector<test::OutputType> types;
+    for (const Shape& shape : outputs) types.push_back({results, shape});
+    node_.prepared = nullptr;
+    return test::referenceResults(node_, inputs, types, [&] { return runNow(inputs, outputs, implementation, lanes); });
   }
 
   Tensors runPrepared(const Tensors& inputs, const std::vector<Shape>& outputs, Ref<Prepared> prepared, int lanes = 1,
@@ -65,6 +65,16 @@ class NodeUnderTest {
   }
 
  private:
+  Tensors runNow(const Tensors& inputs, const std::vector<Shape>& outputs, std::string_view implementation,
+                 int lanes = 1, unsigned constants = 0) {
+    std::vector<const Tensor*> known(inputs.size());
+    for (size_t i = 0; i < inputs.size(); ++i) known[i] = constants >> i & 1 ? inputs[i].get() : nullptr;
+    const OpRow* kernels = cpuOperators().find(node_.domain(), node_.op());
+    Ref<Prepared> prepared;
+    if (constants && kernels && kernels->prepare) prepared = kernels->prepare(node_, known);
+    return runPrepared(inputs, outputs, std::move(prepared), lanes, implementation, known);
+  }
+
   static Tensors runOp(const OpKernel& kernel, const Tensors& inputs, const std::vector<Operand>& outputs, int lanes) {
     std::vector<const void*> sources;
     std::vector<void*> targets;
@@ -102,6 +112,7 @@ void expectNear(const Tensor& actual, const Tensor& expected, float tolerance, c
 template <class Body>
 void forEachCpuTarget(Body body) {
   const CpuTarget before = cpuTarget();
+  const test::KeptResults kept;
   for (const CpuTarget target : kCpuTargets) {
     setCpuTargetForTest(target);
     if (cpuTarget() != target) continue;
