@@ -169,8 +169,12 @@ template <class D>
 void loadPart(DType dtype, const void* data, int64_t begin, int64_t count, D* numbers) {
   if (dtype == DType::Bool) return loadBools(data, begin, count, numbers);
   const bool whole = visitWhole(dtype, [&]<class T>(T) {
-    const T* source = static_cast<const T*>(data) + begin;
-    for (int64_t i = 0; i < count; ++i) numbers[i] = read<D>(source[i]);
+    const auto* source = static_cast<const std::byte*>(data) + begin * static_cast<int64_t>(sizeof(T));
+    for (int64_t i = 0; i < count; ++i, source += sizeof(T)) {
+      T element;  // weights in files need not be aligned
+      std::memcpy(&element, source, sizeof element);
+      numbers[i] = read<D>(element);
+    }
   });
   if (whole) return;
   require(isNumeric(dtype), MAX_STATUS_INTERNAL, "Elements of ", dtype, " are not numbers");

@@ -168,5 +168,19 @@ TEST(ForeignNumbers, AxesOfNothing) {
       for (double number : numbersOf(*outputs[i])) EXPECT_TRUE(std::isnan(number));
 }
 
+// As weights lie in files.
+TEST(ForeignNumbers, NeedNotBeAligned) {
+  const std::vector<double> values{1, -2, 3};
+  for (const DType dtype : {DType::Float32, DType::Float64, DType::Int16, DType::Int64, DType::Float16}) {
+    std::vector<std::byte> bytes(1 + values.size() * sizeOf(dtype));
+    const Ref<Tensor> tensor = Tensor::allocate(dtype, {static_cast<int64_t>(values.size())});
+    for (size_t i = 0; i < values.size(); ++i)
+      storeNumber(tensor->mutableData(), static_cast<int64_t>(i), dtype, values[i]);
+    std::memcpy(bytes.data() + 1, tensor->data(), tensor->bytes());
+    for (size_t i = 0; i < values.size(); ++i)
+      EXPECT_EQ(max::numberAt(dtype, bytes.data() + 1, static_cast<int64_t>(i)), values[i]) << nameOf(dtype);
+  }
+}
+
 }  // namespace
 }  // namespace max::test
