@@ -309,10 +309,24 @@ TileFunction find(ElementOp op) {
 #undef MAX_BINARY_BY
 #undef MAX_TERNARY
 
+template <class T>
+void splat(void* block, const void* value) {
+  const hn::ScalableTag<T> d;
+  const auto all = hn::Set(d, *static_cast<const T*>(value));
+  constexpr size_t kElements = static_cast<size_t>(kSplatBytes) / sizeof(T);
+  for (size_t i = 0; i < kElements; i += hn::Lanes(d)) hn::StoreU(all, d, static_cast<T*>(block) + i);
+}
+
+SplatFunction findSplat(size_t elementSize) {
+  if (elementSize == 1) return splat<uint8_t>;
+  if (elementSize == 2) return splat<uint16_t>;
+  return elementSize == 4 ? splat<uint32_t> : splat<uint64_t>;
+}
+
 }  // namespace
 
 extern const FloatTileTable kFloatTileTable;
-const FloatTileTable kFloatTileTable = {find};
+const FloatTileTable kFloatTileTable = {find, findSplat};
 
 }  // namespace max::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -320,5 +334,8 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace max {
 TileFunction findFloatTileFunction(ElementOp op) { return MAX_CHOOSE_TARGET(kFloatTileTable).find(op); }
+SplatFunction findSplatFunction(size_t elementSize) {
+  return MAX_CHOOSE_TARGET(kFloatTileTable).findSplat(elementSize);
+}
 }  // namespace max
 #endif

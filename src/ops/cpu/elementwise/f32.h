@@ -8,6 +8,7 @@ namespace max {
 
 struct FloatTileTable {
   TileFunction (*find)(ElementOp op);  // NULL if there is none, or libm is as fast
+  SplatFunction (*findSplat)(size_t elementSize);
 };
 
 }  // namespace max

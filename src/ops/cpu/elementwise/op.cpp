@@ -27,6 +27,11 @@ int64_t costOf(const ElementwiseProgram& program) {
   return cost;
 }
 
+// So that they are on their way while something else is computed.
+void askForLines(const std::byte* from, int64_t bytes) {
+  for (int64_t i = 0; i < bytes; i += kStreamedLine) __builtin_prefetch(from + i, 1);
+}
+
 // An instruction ready to run.
 struct Step {
   TileFunction function;
@@ -55,8 +60,10 @@ class ElementwiseOp final : public OpKernel {
     int64_t pitch = 0;  // elements from one row to the next; 0 = it is dense
     Access access = Access::Direct;
     size_t scratch = 0;  // where its copy lies
+    SplatFunction splat = nullptr;
   };
   struct Cursor;
+  struct Source;
   void planWork();
   void addSteps(const std::vector<bool>& repeatedInput);
   void layOutScratch();
@@ -64,7 +71,8 @@ class ElementwiseOp final : public OpKernel {
   void runSingleBlock(const OpContext& context) const;
   void runBlocks(const OpContext& context, int64_t begin, int64_t end, int lane) const;
   void place(const OpContext& context, std::byte* scratch, const std::byte** places) const;
-  void bindInputs(const OpContext& context, Cursor& cursor, std::byte* scratch, const std::byte** places) const;
+  size_t findSources(const OpContext& context, const Cursor& cursor, std::byte* scratch, Source* sources) const;
+  void bind(Source& source, int64_t extent, const std::byte** places) const;
   bool streams(const OpContext& context) const;
   void runSteps(const std::byte* const* places, int64_t count, bool isStreamed) const;
 
@@ -83,14 +91,23 @@ class ElementwiseOp final : public OpKernel {
   int64_t grain_ = 1;
 };
 
+// An input whose place differs between blocks that follow each other along one dimension.
+struct ElementwiseOp::Source {
+  size_t number;  // in inputs_
+  const Input* input;
+  const std::byte* data;
+  int64_t step;  // bytes to the next block
+  std::byte* copy;
+  const std::byte* copied = nullptr;  // what the copy was made of
+  int64_t extent = 0;                 // and how much of it
+};
+
 // The position of a walk over the blocks.
 struct ElementwiseOp::Cursor {
   const BlockLayout& layout;
   int64_t chunk = 0;
   Shape index;
-  int64_t offset[kMaxElementwiseInputs];      // of each input, in elements
-  int64_t lastOffset[kMaxElementwiseInputs];  // of what was copied last
-  int64_t lastExtent = 0;                     // of the block before
+  int64_t offset[kMaxElementwiseInputs];  // of each input, in elements
 
   Cursor(const BlockLayout& blocks, int64_t block) : layout(blocks) {
     chunk = block % layout.chunks;
@@ -103,21 +120,29 @@ struct ElementwiseOp::Cursor {
     for (size_t k = 0; k < layout.strides.size(); ++k) {
       offset[k] = chunk * layout.chunk * layout.strides[k][layout.split];
       for (int i = 0; i < layout.split; ++i) offset[k] += index[i] * layout.strides[k][i];
-      lastOffset[k] = -1;
     }
   }
 
-  // Indices of dimension `split` in this block.
-  int64_t extent() const { return std::min(layout.chunk, layout.dims[layout.split] - chunk * layout.chunk); }
+  // The dimension along which the next blocks follow each other, how far apart, and how many are left there.
+  int along() const { return layout.chunks > 1 ? layout.split : std::max(layout.split - 1, 0); }
+  int64_t step() const { return layout.chunks > 1 ? layout.chunk : 1; }
+  int64_t left() const {
+    return layout.chunks > 1 ? layout.chunks - chunk : layout.split > 0 ? layout.dims[along()] - index[along()] : 1;
+  }
 
   void move(int dim, int64_t steps) {
     for (size_t k = 0; k < layout.strides.size(); ++k) offset[k] += steps * layout.strides[k][dim];
   }
-  void next() {
-    if (++chunk < layout.chunks) return move(layout.split, layout.chunk);
+  // To the first block past those that are left.
+  void turn() {
+    if (layout.chunks > 1) move(layout.split, -chunk * layout.chunk);
     chunk = 0;
-    move(layout.split, -(layout.chunks - 1) * layout.chunk);
     for (int i = layout.split - 1; i >= 0; --i) {
+      if (layout.chunks == 1 && i == along()) {
+        move(i, -index[i]);
+        index[i] = 0;
+        continue;
+      }
       move(i, 1);
       if (++index[i] < layout.dims[i]) return;
       move(i, -index[i]);
@@ -134,7 +159,10 @@ ElementwiseOp::ElementwiseOp(Ref<ElementwiseProgram> program, const Shape& outpu
     for (int16_t source : instruction.src)
       if (source >= 0 && source < program_->firstConstant()) used[static_cast<size_t>(source)] = true;
   for (size_t i = 0; i < used.size(); ++i)
-    if (used[i]) inputs_.push_back({static_cast<int>(i), sizeOf(program_->inputs[i]), shapes[i]});
+    if (used[i]) {
+      Input& input = inputs_.emplace_back(static_cast<int>(i), sizeOf(program_->inputs[i]), shapes[i]);
+      input.splat = findSplatFunction(input.elementSize);
+    }
   firstOutput_ = static_cast<size_t>(program_->firstOutput());
   for (DType dtype : program_->outputs) outputSizes_.push_back(static_cast<int64_t>(sizeOf(dtype)));
   planWork();
@@ -242,7 +270,7 @@ void ElementwiseOp::runSingleBlock(const OpContext& context) const {
     if (input.access == Access::Direct) places[input.index] = data;
     if (input.access == Access::Gathered)
       gatherBlock(layout_, k, layout_.chunk, data, context.scratch + input.scratch, input.elementSize);
-    if (input.access == Access::Repeated) splatElement(context.scratch + input.scratch, data, input.elementSize);
+    if (input.access == Access::Repeated) input.splat(context.scratch + input.scratch, data);
   }
   for (size_t k = 0; k < outputSizes_.size(); ++k) places[firstOutput_ + k] = context.out<std::byte>(k);
   runSteps(places, layout_.blockElements(), false);
@@ -265,15 +293,24 @@ void ElementwiseOp::runBlocks(const OpContext& context, int64_t begin, int64_t e
   place(context, scratch, places);
   Cursor cursor(layout_, begin);
   const int64_t extent = layout_.dims[layout_.split];
-  const bool isStreamed = streams(context);
-  for (int64_t block = begin; block < end; ++block) {
-    bindInputs(context, cursor, scratch, places);
-    const int64_t row = block / layout_.chunks;
-    const int64_t first = (row * extent + cursor.chunk * layout_.chunk) * layout_.inner;
+  const bool isStreamed = streams(context), isFar = !isStreamed && streamedBytes_ >= kStreamedBytes;
+  const int64_t blockBytes = layout_.blockElements() * outputSizes_[0];
+  Source sources[kMaxElementwiseInputs];
+  for (int64_t block = begin; block < end; cursor.turn()) {
+    const size_t count = findSources(context, cursor, scratch, sources);
+    const int64_t first = block / layout_.chunks * extent + cursor.chunk * layout_.chunk;
     for (size_t k = 0; k < outputSizes_.size(); ++k)
-      places[firstOutput_ + k] = context.out<std::byte>(k) + first * outputSizes_[k];
-    runSteps(places, cursor.extent() * layout_.inner, isStreamed);
-    if (block + 1 < end) cursor.next();
+      places[firstOutput_ + k] = context.out<std::byte>(k) + first * layout_.inner * outputSizes_[k];
+    int64_t left = extent - cursor.chunk * layout_.chunk;  // of a row
+    for (const int64_t last = std::min(block + cursor.left(), end); block < last; ++block) {
+      const int64_t indices = std::min(layout_.chunk, left);
+      for (size_t k = 0; k < count; ++k) bind(sources[k], indices, places);
+      if (isFar) askForLines(places[firstOutput_] + indices * layout_.inner * outputSizes_[0], blockBytes);
+      runSteps(places, indices * layout_.inner, isStreamed);
+      for (size_t k = 0; k < outputSizes_.size(); ++k)
+        places[firstOutput_ + k] += indices * layout_.inner * outputSizes_[k];
+      if (layout_.chunks > 1) left -= indices;
+    }
   }
   if (isStreamed) hwy::FlushStream();
 }
@@ -295,26 +332,34 @@ void ElementwiseOp::place(const OpContext& context, std::byte* scratch, const st
   }
 }
 
-void ElementwiseOp::bindInputs(const OpContext& context, Cursor& cursor, std::byte* scratch,
-                               const std::byte** places) const {
-  const int64_t extent = cursor.extent();
+size_t ElementwiseOp::findSources(const OpContext& context, const Cursor& cursor, std::byte* scratch,
+                                  Source* sources) const {
+  size_t count = 0;
   for (size_t k = 0; k < inputs_.size(); ++k) {
     const Input& input = inputs_[k];
-    const std::byte* data = context.in<std::byte>(static_cast<size_t>(input.index)) +
-                            cursor.offset[k] * static_cast<int64_t>(input.elementSize);
-    if (input.access == Access::Direct) {
-      places[input.index] = data;
-    } else if (input.access == Access::Gathered) {
-      // Blocks of one row may all read the same.
-      if (cursor.lastOffset[k] == cursor.offset[k] && cursor.lastExtent >= extent) continue;
-      gatherBlock(layout_, k, extent, data, scratch + input.scratch, input.elementSize);
-      cursor.lastOffset[k] = cursor.offset[k];
-    } else if (input.access == Access::Repeated && cursor.lastOffset[k] != cursor.offset[k]) {
-      splatElement(scratch + input.scratch, data, input.elementSize);
-      cursor.lastOffset[k] = cursor.offset[k];
-    }
+    if (input.access == Access::Pattern) continue;
+    const auto size = static_cast<int64_t>(input.elementSize);
+    const std::byte* data = context.in<std::byte>(static_cast<size_t>(input.index)) + cursor.offset[k] * size;
+    sources[count++] = {k, &input, data, layout_.strides[k][cursor.along()] * cursor.step() * size,
+                        scratch + input.scratch};
   }
-  cursor.lastExtent = extent;
+  return count;
+}
+
+// An input's place in a block of so many indices, and on to the next block.
+void ElementwiseOp::bind(Source& source, int64_t extent, const std::byte** places) const {
+  const Input& input = *source.input;
+  if (input.access == Access::Direct) {
+    places[input.index] = source.data;
+  } else if (source.copied != source.data || source.extent < extent) {  // blocks of one row may all read the same
+    if (input.access == Access::Repeated)
+      input.splat(source.copy, source.data);
+    else
+      gatherBlock(layout_, source.number, extent, source.data, source.copy, input.elementSize);
+    source.copied = source.data;
+    source.extent = input.access == Access::Repeated ? layout_.chunk : extent;
+  }
+  source.data += source.step;
 }
 
 bool ElementwiseOp::streams(const OpContext& context) const {

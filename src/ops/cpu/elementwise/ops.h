@@ -161,5 +161,9 @@ bool isCastable(DType dtype);  // bool, 8 to 64 bit integers, float16, bfloat16,
 
 // Fills the 64 bytes at `block` with copies of the element at `value`.
 void splatElement(void* block, const void* value, size_t elementSize);
+// The same for an element of 1, 2, 4 or 8 bytes, in stores as wide as the loads of the CPU target of now: a load waits
+// for several narrower stores.
+using SplatFunction = void (*)(void* block, const void* value);
+SplatFunction findSplatFunction(size_t elementSize);
 
 }  // namespace max
