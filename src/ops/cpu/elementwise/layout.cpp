@@ -11,7 +11,7 @@ namespace max {
 
 namespace {
 
-// Rows at least this long get their own block; shorter ones are joined.
+// Rows at least this long get their own block if joining them would copy an input; shorter ones are joined.
 constexpr int64_t kLongRow = 256;
 
 Shape broadcastStrides(const Shape& output, const Shape& input, int64_t pitch) {
@@ -42,11 +42,11 @@ Access accessOf(const BlockLayout& layout, const Shape& strides) {
   return dense ? Access::Direct : pattern ? Access::Pattern : Access::Gathered;
 }
 
-// The dimension that blocks split: short inner rows are joined to blocks of up to `limit` elements.
-int chooseSplit(const Shape& dims, int64_t limit) {
+// The dimension that blocks split: inner rows shorter than `longRow` are joined to blocks of up to `limit` elements.
+int chooseSplit(const Shape& dims, int64_t limit, int64_t longRow) {
   int split = dims.rank() - 1;
   int64_t inner = 1;
-  while (split > 0 && inner * dims[split] < kLongRow && inner * dims[split] * 2 <= limit) inner *= dims[split--];
+  while (split > 0 && inner * dims[split] < longRow && inner * dims[split] * 2 <= limit) inner *= dims[split--];
   return split;
 }
 
@@ -146,12 +146,14 @@ BroadcastDims collapseBroadcast(const Shape& output, std::span<const Shape> inpu
   return result;
 }
 
-BlockLayout planBlocks(BroadcastDims operands, int64_t limit, int64_t flatLimit) {
+namespace {
+
+BlockLayout layOut(const BroadcastDims& operands, int64_t limit, int64_t flatLimit, int64_t longRow) {
   BlockLayout layout;
   layout.dims = operands.dims;
-  layout.strides = std::move(operands.strides);
+  layout.strides = operands.strides;
   const int rank = layout.dims.rank();
-  layout.split = chooseSplit(layout.dims, limit);
+  layout.split = chooseSplit(layout.dims, limit, longRow);
   for (int i = layout.split + 1; i < rank; ++i) layout.inner *= layout.dims[i];
   const int64_t extent = layout.dims[layout.split];
   layout.chunk = std::min(extent, std::max<int64_t>(1, limit / std::max<int64_t>(1, layout.inner)));
@@ -161,6 +163,14 @@ BlockLayout planBlocks(BroadcastDims operands, int64_t limit, int64_t flatLimit)
   for (int i = 0; i < layout.split; ++i) layout.blocks *= layout.dims[i];
   for (const Shape& strides : layout.strides) layout.access.push_back(accessOf(layout, strides));
   return layout;
+}
+
+}  // namespace
+
+BlockLayout planBlocks(const BroadcastDims& operands, int64_t limit, int64_t flatLimit) {
+  BlockLayout joined = layOut(operands, limit, flatLimit, INT64_MAX);
+  const bool isCopied = std::count(joined.access.begin(), joined.access.end(), Access::Gathered) > 0;
+  return isCopied ? layOut(operands, limit, flatLimit, kLongRow) : joined;
 }
 
 void gatherBlock(const BlockLayout& layout, size_t input, int64_t count, const std::byte* from, std::byte* to,

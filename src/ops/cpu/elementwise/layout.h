@@ -43,7 +43,7 @@ struct BlockLayout {
 };
 // `limit`: maximum elements per block. `flatLimit`: the same if there is a single flat dimension, since nothing is
 // copied then; 0 = `limit` applies.
-BlockLayout planBlocks(BroadcastDims operands, int64_t limit, int64_t flatLimit);
+BlockLayout planBlocks(const BroadcastDims& operands, int64_t limit, int64_t flatLimit);
 
 // Copies the elements of a block that starts at `from` to `to`: `count` indices of dimension `split`. Bytes up to
 // kGatherSlack past them may be written, too.
