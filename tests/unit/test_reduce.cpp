@@ -132,6 +132,22 @@ TEST(TopK, AgreesWithReferenceOnLongLines) {
           }
 }
 
+// Rows of a few elements, of which many become columns.
+TEST(Reduce, TinyRows) {
+  forEachTarget([] {
+    Random random(8);
+    for (const Shape& shape : {Shape{600, 1}, Shape{600, 2}, Shape{17, 3}, Shape{601, 3}, Shape{300, 2, 4},
+                               Shape{257, 5}, Shape{300, 7}, Shape{300, 8}})
+      for (const int lanes : {1, 3}) {
+        for (const char* op : kReductions)
+          check(op, randomTensor(random, DType::Float32, shape, 0.1, 1.5), {shape.rank() - 1}, lanes);
+        for (const DType dtype : {DType::UInt8, DType::Int32, DType::Int64, DType::Float64})
+          for (const char* op : {"ReduceSum", "ReduceMax", "ReduceL1"})
+            check(op, randomTensor(random, dtype, shape, 0, 9), {shape.rank() - 1}, lanes);
+      }
+  });
+}
+
 TEST(Reduce, LargeOnManyLanes) {
   Random random(3);
   const auto flat = randomTensor(random, DType::Float32, {400003}, -1, 2), wide = flat->reshaped({1, 400003});

@@ -7,6 +7,7 @@
 
 #include "base/interrupt_point.h"
 #include "graph/readers/reduction.h"
+#include "ops/cpu/movement/transpose_tile.h"
 #include "ops/cpu/reduction/reduce_layout.h"
 #include "ops/families.h"
 #include "ops/request_inputs.h"
@@ -15,12 +16,13 @@ namespace max {
 
 namespace {
 
-constexpr int64_t kVectors = 64;             // columns that fill a few vectors
-constexpr int64_t kColumns = 1024;           // accumulators used side by side
-constexpr int64_t kChunksPerLane = 2;        // of columns
-constexpr int64_t kSideBytes = 256;          // of accumulators that fill vectors
-constexpr int64_t kElementsPerPart = 16384;  // worth a thread
-constexpr int64_t kMaxParts = 64;            // of a reduction to one element
+constexpr int64_t kVectors = 64;                                     // columns that fill a few vectors
+constexpr int64_t kColumns = 1024;                                   // accumulators used side by side
+constexpr int64_t kChunksPerLane = 2;                                // of columns
+constexpr int64_t kSideBytes = 256;                                  // of accumulators that fill vectors
+constexpr int64_t kElementsPerPart = 16384;                          // worth a thread
+constexpr int64_t kMaxParts = 64;                                    // of a reduction to one element
+constexpr int64_t kTinyRow = 6, kFewRows = 16, kRowsTogether = 256;  // tiny rows become columns
 
 enum class Finish : uint8_t { None, Mean, Root, Logarithm, ShiftedLogarithm };
 
@@ -125,6 +127,8 @@ class ReduceOp final : public OpKernel {
       fold_.columns = wide;
       fold_.side = kSideBytes / accumulatorSize_;
     }
+    isTiny_ =
+        layout_.rows && layout_.size <= kTinyRow && layout_.widthStride == layout_.size && layout_.width >= kFewRows;
     if (isFloat32) maximum_ = reduceTable().folds[static_cast<size_t>(Fold::Max)];
   }
 
@@ -177,7 +181,9 @@ class ReduceOp final : public OpKernel {
     WorkCounter work;
     for (int64_t k = 0, count = folded.count(); k < count; k += rows) {
       const std::byte* from = x + folded.offset(k) * elementSize_;
-      if (layout_.rows && functions.side > 0 && layout_.size >= 2 * functions.side)
+      if (isTiny_)
+        foldTiny(functions, from, width, accumulators, shift);
+      else if (layout_.rows && functions.side > 0 && layout_.size >= 2 * functions.side)
         for (int64_t r = 0; r < width; ++r)
           foldRow(from + r * layout_.widthStride * elementSize_, layout_.size, accumulators + r * accumulatorSize_);
       else if (layout_.rows)
@@ -185,6 +191,19 @@ class ReduceOp final : public OpKernel {
       else
         functions.columns(from, rows, stride, width, accumulators, shift);
       work.pass(16 + (layout_.rows ? layout_.size : rows) * width);
+    }
+  }
+
+  // Rows as columns, each element of which is folded for many rows at once.
+  void foldTiny(const FoldFunctions& functions, const std::byte* x, int64_t width, std::byte* accumulators,
+                const std::byte* shift) const {
+    const int64_t rowBytes = layout_.size * elementSize_;
+    alignas(64) std::byte tile[kTinyRow * kRowsTogether * sizeof(double)];
+    for (int64_t r = 0; r < width; r += kRowsTogether) {
+      const int64_t rows = std::min(width - r, kRowsTogether);
+      transposeTiles(elementSize_, x + r * rowBytes, rowBytes, tile, rows * elementSize_, rows, layout_.size);
+      functions.columns(tile, layout_.size, rows, rows, accumulators + r * accumulatorSize_,
+                        shift ? shift + r * accumulatorSize_ : nullptr);
     }
   }
 
@@ -226,6 +245,7 @@ class ReduceOp final : public OpKernel {
   FoldFunctions fold_{}, maximum_{};
   int64_t elementSize_, accumulatorSize_, outputs_, folded_;
   int64_t chunk_ = 1;  // outputs that are folded at once
+  bool isTiny_ = false;
   int lanes_;
 };
 
