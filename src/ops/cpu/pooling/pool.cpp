@@ -86,16 +86,16 @@ class PoolOp final : public OpKernel {
       seen *= window.count[i];
       if (includePads_) padded *= static_cast<double>(axis.seenWithPads(position[i]));
     }
-    if (seen == 0) offset = 0;
+    const T* from = seen > 0 ? x + offset : y;  // an image without pixels has no address; nothing is read
     if (seen * channels_ > kElementsPerPart / 4) passWork(seen * channels_);
     // They see all channels of a row in order.
     if (axes_[2].stride == 1 && inStep_ == channels_ && outStep_ == channels_)
       channels *= std::exchange(window.outputs, 1);
     if constexpr (kAverage) {
       const auto taps = static_cast<float>(includePads_ ? padded : static_cast<double>(seen));
-      table_.sum(x + offset, window, channels, taps > 0 ? 1 / taps : 0, y);
+      table_.sum(from, window, channels, taps > 0 ? 1 / taps : 0, y);
     } else {
-      greatest(x + offset, window, channels, y);
+      greatest(from, window, channels, y);
     }
   }
 
