@@ -310,11 +310,14 @@ TileFunction find(ElementOp op) {
 #undef MAX_TERNARY
 
 template <class T>
-void splat(void* block, const void* value) {
+void splat(const void* from, int64_t step, int64_t rows, int64_t count, void* target) {
   const hn::ScalableTag<T> d;
-  const auto all = hn::Set(d, *static_cast<const T*>(value));
-  constexpr size_t kElements = static_cast<size_t>(kSplatBytes) / sizeof(T);
-  for (size_t i = 0; i < kElements; i += hn::Lanes(d)) hn::StoreU(all, d, static_cast<T*>(block) + i);
+  const auto* element = static_cast<const uint8_t*>(from);
+  T* to = static_cast<T*>(target);
+  for (int64_t r = 0; r < rows; ++r, element += step, to += count) {
+    const auto all = hn::Set(d, *reinterpret_cast<const T*>(element));
+    for (int64_t i = 0; i < count; i += static_cast<int64_t>(hn::Lanes(d))) hn::StoreU(all, d, to + i);
+  }
 }
 
 SplatFunction findSplat(size_t elementSize) {

@@ -50,34 +50,6 @@ int chooseSplit(const Shape& dims, int64_t limit, int64_t longRow) {
   return split;
 }
 
-// Repeats elements in whole pieces of kGatherSlack bytes, which a short row costs no loop of its own. What is past the
-// row belongs to the next one, which is written later, or to the slack.
-template <class T>
-void splatRows(const std::byte* from, int64_t step, int64_t rows, int64_t count, std::byte* target) {
-  constexpr int64_t kPiece = kGatherSlack / static_cast<int64_t>(sizeof(T));
-  T* to = reinterpret_cast<T*>(target);
-  for (int64_t r = 0; r < rows; ++r, from += step, to += count) {
-    const T value = *reinterpret_cast<const T*>(from);
-    for (int64_t i = 0; i < count; i += kPiece)
-      for (int64_t k = 0; k < kPiece; ++k) to[i + k] = value;
-  }
-}
-
-using SplatRows = void (*)(const std::byte* from, int64_t step, int64_t rows, int64_t count, std::byte* to);
-
-SplatRows splatRowsOf(size_t elementSize) {
-  switch (elementSize) {
-    case 1:
-      return splatRows<uint8_t>;
-    case 2:
-      return splatRows<uint16_t>;
-    case 4:
-      return splatRows<uint32_t>;
-    default:
-      return splatRows<uint64_t>;
-  }
-}
-
 // Short rows are common and cheaper than a call of memcpy.
 void copyRow(const std::byte* from, std::byte* to, int64_t bytes) {
   constexpr int64_t kShortRow = 512;
@@ -90,6 +62,7 @@ struct Gather {
   const BlockLayout& layout;
   const Shape& strides;
   size_t elementSize;
+  SplatFunction splat;
 
   // `count` indices of dimension i, and all of the later ones; returns the end of the copy.
   std::byte* copy(int i, int64_t count, const std::byte* from, std::byte* to) const {
@@ -113,7 +86,7 @@ struct Gather {
     else if (strides.back() == 1)
       for (int64_t r = 0; r < rows; ++r) copyRow(from + r * step, to + r * bytes, bytes);
     else
-      splatRowsOf(elementSize)(from, step, rows, count, to);
+      splat(from, step, rows, count, to);
     return to + rows * bytes;
   }
 };
@@ -174,8 +147,8 @@ BlockLayout planBlocks(const BroadcastDims& operands, int64_t limit, int64_t fla
 }
 
 void gatherBlock(const BlockLayout& layout, size_t input, int64_t count, const std::byte* from, std::byte* to,
-                 size_t elementSize) {
-  Gather{layout, layout.strides[input], elementSize}.copy(layout.split, count, from, to);
+                 size_t elementSize, SplatFunction splat) {
+  Gather{layout, layout.strides[input], elementSize, splat}.copy(layout.split, count, from, to);
 }
 
 }  // namespace max

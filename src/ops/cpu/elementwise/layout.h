@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/shape.h"
+#include "ops/cpu/elementwise/ops.h"
 
 namespace max {
 
@@ -49,6 +50,6 @@ BlockLayout planBlocks(const BroadcastDims& operands, int64_t limit, int64_t fla
 // kGatherSlack past them may be written, too.
 inline constexpr int64_t kGatherSlack = 64;
 void gatherBlock(const BlockLayout& layout, size_t input, int64_t count, const std::byte* from, std::byte* to,
-                 size_t elementSize);
+                 size_t elementSize, SplatFunction splat);
 
 }  // namespace max

@@ -61,6 +61,10 @@ class ElementwiseOp final : public OpKernel {
     Access access = Access::Direct;
     size_t scratch = 0;  // where its copy lies
     SplatFunction splat = nullptr;
+
+    void repeat(const std::byte* from, std::byte* to) const {
+      splat(from, 0, 1, kSplatBytes / static_cast<int64_t>(elementSize), to);
+    }
   };
   struct Cursor;
   struct Source;
@@ -269,8 +273,8 @@ void ElementwiseOp::runSingleBlock(const OpContext& context) const {
     const std::byte* data = context.in<std::byte>(static_cast<size_t>(input.index));
     if (input.access == Access::Direct) places[input.index] = data;
     if (input.access == Access::Gathered)
-      gatherBlock(layout_, k, layout_.chunk, data, context.scratch + input.scratch, input.elementSize);
-    if (input.access == Access::Repeated) input.splat(context.scratch + input.scratch, data);
+      gatherBlock(layout_, k, layout_.chunk, data, context.scratch + input.scratch, input.elementSize, input.splat);
+    if (input.access == Access::Repeated) input.repeat(data, context.scratch + input.scratch);
   }
   for (size_t k = 0; k < outputSizes_.size(); ++k) places[firstOutput_ + k] = context.out<std::byte>(k);
   runSteps(places, layout_.blockElements(), false);
@@ -328,7 +332,7 @@ void ElementwiseOp::place(const OpContext& context, std::byte* scratch, const st
     places[input.index] = scratch + input.scratch;
     if (input.access == Access::Pattern)
       gatherBlock(layout_, k, layout_.chunk, context.in<std::byte>(static_cast<size_t>(input.index)),
-                  scratch + input.scratch, input.elementSize);
+                  scratch + input.scratch, input.elementSize, input.splat);
   }
 }
 
@@ -353,9 +357,9 @@ void ElementwiseOp::bind(Source& source, int64_t extent, const std::byte** place
     places[input.index] = source.data;
   } else if (source.copied != source.data || source.extent < extent) {  // blocks of one row may all read the same
     if (input.access == Access::Repeated)
-      input.splat(source.copy, source.data);
+      input.repeat(source.data, source.copy);
     else
-      gatherBlock(layout_, source.number, extent, source.data, source.copy, input.elementSize);
+      gatherBlock(layout_, source.number, extent, source.data, source.copy, input.elementSize, input.splat);
     source.copied = source.data;
     source.extent = input.access == Access::Repeated ? layout_.chunk : extent;
   }

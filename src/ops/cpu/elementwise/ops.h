@@ -161,9 +161,9 @@ bool isCastable(DType dtype);  // bool, 8 to 64 bit integers, float16, bfloat16,
 
 // Fills the 64 bytes at `block` with copies of the element at `value`.
 void splatElement(void* block, const void* value, size_t elementSize);
-// The same for an element of 1, 2, 4 or 8 bytes, in stores as wide as the loads of the CPU target of now: a load waits
-// for several narrower stores.
-using SplatFunction = void (*)(void* block, const void* value);
-SplatFunction findSplatFunction(size_t elementSize);
+// Repeats each of `rows` elements, `step` bytes apart, `count` times, in stores as wide as the loads of the CPU target:
+// a load waits for several narrower stores. What is written past a row, less than 64 bytes, belongs to the next one.
+using SplatFunction = void (*)(const void* from, int64_t step, int64_t rows, int64_t count, void* to);
+SplatFunction findSplatFunction(size_t elementSize);  // of 1, 2, 4 or 8 bytes; of the CPU target of now
 
 }  // namespace max
