@@ -164,8 +164,8 @@ ElementwiseOp::ElementwiseOp(Ref<ElementwiseProgram> program, const Shape& outpu
       if (source >= 0 && source < program_->firstConstant()) used[static_cast<size_t>(source)] = true;
   for (size_t i = 0; i < used.size(); ++i)
     if (used[i]) {
-      Input& input = inputs_.emplace_back(static_cast<int>(i), sizeOf(program_->inputs[i]), shapes[i]);
-      input.splat = findSplatFunction(input.elementSize);
+      inputs_.push_back({static_cast<int>(i), sizeOf(program_->inputs[i]), shapes[i]});
+      inputs_.back().splat = findSplatFunction(inputs_.back().elementSize);
     }
   firstOutput_ = static_cast<size_t>(program_->firstOutput());
   for (DType dtype : program_->outputs) outputSizes_.push_back(static_cast<int64_t>(sizeOf(dtype)));
