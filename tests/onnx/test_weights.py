@@ -538,6 +538,7 @@ def peak_of_failure(path):
 
 @child
 def file_pages_of_load(path):
+    FileModel(path)  # pages of the library, of which a sanitizer makes many
     before = w.memory("RssFile")
     model = FileModel(path)
     print(w.memory("RssFile") - before)
