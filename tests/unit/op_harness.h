@@ -137,15 +137,10 @@ void expectClose(const Tensor& actual, const Tensor& expected, double tolerance,
 // Runs the rest of a test once for each CPU target that this machine has.
 template <class Body>
 void forEachTarget(const Body& body) {
-  const CpuTarget before = cpuTarget();
-  const KeptResults kept;
-  for (const CpuTarget target : kCpuTargets) {
-    setCpuTargetForTest(target);
-    if (cpuTarget() != target) continue;
+  forEachCpuTarget([&](CpuTarget target) {
     SCOPED_TRACE(nameOf(target));
     body();
-  }
-  setCpuTargetForTest(before);
+  });
 }
 
 }  // namespace max::test

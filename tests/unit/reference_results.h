@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reference kernels compute is the same on all CPU targets, and takes most of a test's time: loops over the
-// targets keep it.
+// What reference kernels compute is the same on all CPU targets, and takes most of a test's time: the loop over the
+// targets keeps it.
 #pragma once
 
 #include <vector>
@@ -8,6 +8,7 @@
 #include "base/function_ref.h"
 #include "base/tensor.h"
 #include "graph/graph.h"
+#include "ops/cpu/target.h"
 
 namespace max::test {
 
@@ -31,5 +32,17 @@ class KeptResults {
 // not be changed.
 Results referenceResults(const Node& node, const Results& inputs, const std::vector<OutputType>& outputs,
                          FunctionRef<Results()> compute);
+
+// Runs the body on every CPU target that this machine has.
+template <class Body>
+void forEachCpuTarget(const Body& body) {
+  const CpuTarget before = cpuTarget();
+  const KeptResults kept;
+  for (const CpuTarget target : kCpuTargets) {
+    setCpuTargetForTest(target);
+    if (cpuTarget() == target) body(target);
+  }
+  setCpuTargetForTest(before);
+}
 
 }  // namespace max::test

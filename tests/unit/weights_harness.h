@@ -108,17 +108,6 @@ class RandomTensors {
 
 void expectNear(const Tensor& actual, const Tensor& expected, float tolerance, const std::string& what);
 
-// Runs the body on every CPU target that this machine has.
-template <class Body>
-void forEachCpuTarget(Body body) {
-  const CpuTarget before = cpuTarget();
-  const test::KeptResults kept;
-  for (const CpuTarget target : kCpuTargets) {
-    setCpuTargetForTest(target);
-    if (cpuTarget() != target) continue;
-    body(target);
-  }
-  setCpuTargetForTest(before);
-}
+using test::forEachCpuTarget;
 
 }  // namespace max

@@ -45,7 +45,7 @@ HWY_INLINE hn::Vec<D16> loadSome(D16 d16, const uint16_t* from, int64_t count) {
   if constexpr (hn::MaxLanes(d16) == 16)
     return hn::Vec<D16>{_mm256_maskz_loadu_epi16(static_cast<__mmask16>((1 << count) - 1), from)};
 #endif
-  return loadPartialBytes(d16, from, static_cast<size_t>(count));
+  return loadPartial(d16, from, static_cast<size_t>(count));
 }
 
 template <class D16>
@@ -54,7 +54,7 @@ HWY_INLINE void storeSome(hn::Vec<D16> v, D16 d16, uint16_t* to, int64_t count) 
   if constexpr (hn::MaxLanes(d16) == 16)
     return _mm256_mask_storeu_epi16(to, static_cast<__mmask16>((1 << count) - 1), v.raw);
 #endif
-  storePartialBytes(v, d16, to, static_cast<size_t>(count));
+  storePartial(v, d16, to, static_cast<size_t>(count));
 }
 
 // The first `count` elements, which may be more than there are.

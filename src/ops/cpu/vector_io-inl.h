@@ -19,50 +19,44 @@ namespace hn = hwy::HWY_NAMESPACE;
 // True if the CPU has non-faulting masked loads and stores of 32-bit lanes.
 #define MAX_MASKED_MEMORY (HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3)
 
-// Lanes past `count` are 0. 32-bit types.
+// Whether it has them for lanes of T, too.
+template <class T>
+constexpr bool kMasksMemory = HWY_TARGET == HWY_AVX3 || (MAX_MASKED_MEMORY && sizeof(T) >= 4);
+
+// Lanes past `count` are 0.
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> loadPartial(D d, const T* from, size_t count) {
-#if MAX_MASKED_MEMORY
-  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
-#else
-  HWY_ALIGN T lanes[hn::MaxLanes(d)] = {};
-  for (size_t i = 0; i < count; ++i) lanes[i] = from[i];
-  return hn::Load(d, lanes);
-#endif
+  if constexpr (kMasksMemory<T>) {
+    return hn::MaskedLoad(hn::FirstN(d, count), d, from);
+  } else {
+    HWY_ALIGN T lanes[hn::MaxLanes(d)] = {};
+    for (size_t i = 0; i < count; ++i) lanes[i] = from[i];
+    return hn::Load(d, lanes);
+  }
 }
 
 template <class D, class T = hn::TFromD<D>>
 HWY_INLINE void storePartial(hn::Vec<D> vector, D d, T* to, size_t count) {
-#if MAX_MASKED_MEMORY
-  hn::BlendedStore(vector, hn::FirstN(d, count), d, to);
-#else
-  HWY_ALIGN T lanes[hn::MaxLanes(d)];
-  hn::Store(vector, d, lanes);
-  for (size_t i = 0; i < count; ++i) to[i] = lanes[i];
-#endif
+  if constexpr (kMasksMemory<T>) {
+    hn::BlendedStore(vector, hn::FirstN(d, count), d, to);
+  } else {
+    HWY_ALIGN T lanes[hn::MaxLanes(d)];
+    hn::Store(vector, d, lanes);
+    for (size_t i = 0; i < count; ++i) to[i] = lanes[i];
+  }
 }
 
-// As above for narrower types, of which AVX-512 has such loads and stores, too.
+// `left` lanes, 0 = all.
 template <class D, class T = hn::TFromD<D>>
-HWY_INLINE hn::Vec<D> loadPartialBytes(D d, const T* from, size_t count) {
-#if HWY_TARGET == HWY_AVX3
-  return hn::MaskedLoad(hn::FirstN(d, count), d, from);
-#else
-  HWY_ALIGN T lanes[hn::MaxLanes(d)] = {};
-  for (size_t i = 0; i < count; ++i) lanes[i] = from[i];
-  return hn::Load(d, lanes);
-#endif
+HWY_INLINE hn::Vec<D> loadLanes(D d, const T* from, size_t left) {
+  return left == 0 ? hn::LoadU(d, from) : loadPartial(d, from, left);
 }
-
 template <class D, class T = hn::TFromD<D>>
-HWY_INLINE void storePartialBytes(hn::Vec<D> vector, D d, T* to, size_t count) {
-#if HWY_TARGET == HWY_AVX3
-  hn::BlendedStore(vector, hn::FirstN(d, count), d, to);
-#else
-  HWY_ALIGN T lanes[hn::MaxLanes(d)];
-  hn::Store(vector, d, lanes);
-  for (size_t i = 0; i < count; ++i) to[i] = lanes[i];
-#endif
+HWY_INLINE void storeLanes(hn::Vec<D> vector, D d, T* to, size_t left) {
+  if (left == 0)
+    hn::StoreU(vector, d, to);
+  else
+    storePartial(vector, d, to, left);
 }
 
 }  // namespace max::HWY_NAMESPACE

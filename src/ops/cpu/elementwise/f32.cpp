@@ -3,6 +3,7 @@
 #include "ops/cpu/elementwise/f32.h"
 
 #include <cmath>
+#include <cstring>
 #include <type_traits>
 
 #undef HWY_TARGET_INCLUDE
@@ -42,7 +43,7 @@ HWY_INLINE M loadCondition(const TileOperands& tile, int64_t i, size_t left) {
   const hn::Rebind<uint8_t, F> d8;
   const hn::RebindToSigned<F> di;
   const uint8_t* from = static_cast<const uint8_t*>(tile.src[0]) + i * tile.step[0];
-  const auto bytes = left == 0 ? hn::LoadU(d8, from) : loadPartialBytes(d8, from, left);
+  const auto bytes = left == 0 ? hn::LoadU(d8, from) : loadPartial(d8, from, left);
   return hn::RebindMask(d, hn::Ne(hn::PromoteTo(di, bytes), hn::Zero(di)));
 }
 
@@ -70,7 +71,7 @@ HWY_INLINE void store(const TileOperands& tile, int64_t i, size_t left, M result
   if (left == 0)
     hn::StoreU(bytes, d8, to);
   else
-    storePartialBytes(bytes, d8, to, left);
+    storePartial(bytes, d8, to, left);
 }
 
 HWY_INLINE V one(F d) { return hn::Set(d, 1.f); }
@@ -315,7 +316,9 @@ void splat(const void* from, int64_t step, int64_t rows, int64_t count, void* ta
   const auto* element = static_cast<const uint8_t*>(from);
   T* to = static_cast<T*>(target);
   for (int64_t r = 0; r < rows; ++r, element += step, to += count) {
-    const auto all = hn::Set(d, *reinterpret_cast<const T*>(element));
+    T value;
+    std::memcpy(&value, element, sizeof value);
+    const auto all = hn::Set(d, value);
     for (int64_t i = 0; i < count; i += static_cast<int64_t>(hn::Lanes(d))) hn::StoreU(all, d, to + i);
   }
 }

@@ -56,14 +56,6 @@ TileFunction findMove(ElementOp op, DType dtype) {
   }
 }
 
-template <class T>
-void splat(void* block, const void* value) {
-  T element;
-  std::memcpy(&element, value, sizeof element);
-  for (size_t i = 0; i < static_cast<size_t>(kSplatBytes) / sizeof element; ++i)
-    std::memcpy(static_cast<char*>(block) + i * sizeof element, &element, sizeof element);
-}
-
 // Activations that have other names than their instructions.
 struct Alias {
   std::string_view activation;
@@ -98,10 +90,7 @@ TileFunction findTileFunction(ElementOp op, DType from, DType to) {
 }
 
 void splatElement(void* block, const void* value, size_t elementSize) {
-  if (elementSize == 4) return splat<uint32_t>(block, value);
-  if (elementSize == 8) return splat<uint64_t>(block, value);
-  if (elementSize == 2) return splat<uint16_t>(block, value);
-  splat<uint8_t>(block, value);
+  findSplatFunction(elementSize)(value, 0, 1, kSplatBytes / static_cast<int64_t>(elementSize), block);
 }
 
 }  // namespace max

@@ -98,58 +98,45 @@ class ElementwiseOp final : public OpKernel {
 // An input whose place differs between blocks that follow each other along one dimension.
 struct ElementwiseOp::Source {
   size_t number;  // in inputs_
-  const Input* input;
   const std::byte* data;
   int64_t step;  // bytes to the next block
   std::byte* copy;
   const std::byte* copied = nullptr;  // what the copy was made of
-  int64_t extent = 0;                 // and how much of it
 };
 
-// The position of a walk over the blocks.
+// A walk over the blocks, those along the last dimension at once.
 struct ElementwiseOp::Cursor {
   const BlockLayout& layout;
-  int64_t chunk = 0;
+  Shape counts;  // of blocks along each dimension up to `split`, which is left out if one block spans it
   Shape index;
-  int64_t offset[kMaxElementwiseInputs];  // of each input, in elements
 
   Cursor(const BlockLayout& blocks, int64_t block) : layout(blocks) {
-    chunk = block % layout.chunks;
-    block /= layout.chunks;
-    index = Shape::filled(layout.split, 0);
-    for (int i = layout.split - 1; i >= 0; --i) {
-      index[i] = block % layout.dims[i];
-      block /= layout.dims[i];
-    }
-    for (size_t k = 0; k < layout.strides.size(); ++k) {
-      offset[k] = chunk * layout.chunk * layout.strides[k][layout.split];
-      for (int i = 0; i < layout.split; ++i) offset[k] += index[i] * layout.strides[k][i];
+    for (int i = 0; i < layout.split; ++i) counts.push(layout.dims[i]);
+    if (layout.chunks > 1) counts.push(layout.chunks);
+    index = Shape::filled(counts.rank(), 0);
+    for (int i = last(); i >= 0; --i) {
+      index[i] = block % counts[i];
+      block /= counts[i];
     }
   }
 
-  // The dimension along which the next blocks follow each other, how far apart, and how many are left there.
-  int along() const { return layout.chunks > 1 ? layout.split : std::max(layout.split - 1, 0); }
-  int64_t step() const { return layout.chunks > 1 ? layout.chunk : 1; }
-  int64_t left() const {
-    return layout.chunks > 1 ? layout.chunks - chunk : layout.split > 0 ? layout.dims[along()] - index[along()] : 1;
+  int last() const { return counts.rank() - 1; }
+  int64_t chunk() const { return layout.chunks > 1 ? index[last()] : 0; }
+  // Elements of an input from one block along a dimension to the next.
+  int64_t step(size_t input, int dim) const {
+    return layout.strides[input][dim] * (dim == layout.split ? layout.chunk : 1);
   }
-
-  void move(int dim, int64_t steps) {
-    for (size_t k = 0; k < layout.strides.size(); ++k) offset[k] += steps * layout.strides[k][dim];
+  int64_t offset(size_t input) const {
+    int64_t sum = 0;
+    for (int i = 0; i <= last(); ++i) sum += index[i] * step(input, i);
+    return sum;
   }
+  int64_t left() const { return counts[last()] - index[last()]; }
   // To the first block past those that are left.
   void turn() {
-    if (layout.chunks > 1) move(layout.split, -chunk * layout.chunk);
-    chunk = 0;
-    for (int i = layout.split - 1; i >= 0; --i) {
-      if (layout.chunks == 1 && i == along()) {
-        move(i, -index[i]);
-        index[i] = 0;
-        continue;
-      }
-      move(i, 1);
-      if (++index[i] < layout.dims[i]) return;
-      move(i, -index[i]);
+    index[last()] = 0;
+    for (int i = last() - 1; i >= 0; --i) {
+      if (++index[i] < counts[i]) return;
       index[i] = 0;
     }
   }
@@ -302,10 +289,10 @@ void ElementwiseOp::runBlocks(const OpContext& context, int64_t begin, int64_t e
   Source sources[kMaxElementwiseInputs];
   for (int64_t block = begin; block < end; cursor.turn()) {
     const size_t count = findSources(context, cursor, scratch, sources);
-    const int64_t first = block / layout_.chunks * extent + cursor.chunk * layout_.chunk;
+    const int64_t first = block / layout_.chunks * extent + cursor.chunk() * layout_.chunk;
     for (size_t k = 0; k < outputSizes_.size(); ++k)
       places[firstOutput_ + k] = context.out<std::byte>(k) + first * layout_.inner * outputSizes_[k];
-    int64_t left = extent - cursor.chunk * layout_.chunk;  // of a row
+    int64_t left = extent - cursor.chunk() * layout_.chunk;  // of a row
     for (const int64_t last = std::min(block + cursor.left(), end); block < last; ++block) {
       const int64_t indices = std::min(layout_.chunk, left);
       for (size_t k = 0; k < count; ++k) bind(sources[k], indices, places);
@@ -343,25 +330,23 @@ size_t ElementwiseOp::findSources(const OpContext& context, const Cursor& cursor
     const Input& input = inputs_[k];
     if (input.access == Access::Pattern) continue;
     const auto size = static_cast<int64_t>(input.elementSize);
-    const std::byte* data = context.in<std::byte>(static_cast<size_t>(input.index)) + cursor.offset[k] * size;
-    sources[count++] = {k, &input, data, layout_.strides[k][cursor.along()] * cursor.step() * size,
-                        scratch + input.scratch};
+    const std::byte* data = context.in<std::byte>(static_cast<size_t>(input.index)) + cursor.offset(k) * size;
+    sources[count++] = {k, data, cursor.step(k, cursor.last()) * size, scratch + input.scratch};
   }
   return count;
 }
 
 // An input's place in a block of so many indices, and on to the next block.
 void ElementwiseOp::bind(Source& source, int64_t extent, const std::byte** places) const {
-  const Input& input = *source.input;
+  const Input& input = inputs_[source.number];
   if (input.access == Access::Direct) {
     places[input.index] = source.data;
-  } else if (source.copied != source.data || source.extent < extent) {  // blocks of one row may all read the same
+  } else if (source.copied != source.data) {  // all blocks may read the same, the last of a row less of it
     if (input.access == Access::Repeated)
       input.repeat(source.data, source.copy);
     else
       gatherBlock(layout_, source.number, extent, source.data, source.copy, input.elementSize, input.splat);
     source.copied = source.data;
-    source.extent = input.access == Access::Repeated ? layout_.chunk : extent;
   }
   source.data += source.step;
 }

@@ -90,8 +90,7 @@ struct Requantizer {
       hn::StoreU(bytes(sums, n, other ? hn::LoadU(d8, other + n) : hn::Zero(d8), other), d8, out + n);
     if (n >= count) return;
     const auto left = static_cast<size_t>(count - n);
-    storePartialBytes(bytes(sums, n, other ? loadPartialBytes(d8, other + n, left) : hn::Zero(d8), other), d8, out + n,
-                      left);
+    storePartial(bytes(sums, n, other ? loadPartial(d8, other + n, left) : hn::Zero(d8), other), d8, out + n, left);
   }
 
  private:

@@ -198,7 +198,7 @@ using Integers = hn::RebindToSigned<F>;
 HWY_INLINE hn::Vec<Bytes> loadFlipped(const uint8_t* from, size_t left, hn::Vec<Bytes> flip) {
   const Bytes d8;
   if (left == 0) return hn::Xor(hn::LoadU(d8, from), flip);
-  return hn::IfThenElseZero(hn::FirstN(d8, left), hn::Xor(loadPartialBytes(d8, from, left), flip));
+  return hn::IfThenElseZero(hn::FirstN(d8, left), hn::Xor(loadPartial(d8, from, left), flip));
 }
 
 // Weights of distances below 256.
@@ -287,7 +287,7 @@ void bytes(const ByteSoftmax& numbers, const uint8_t* x, uint8_t* y, int64_t siz
       if (left == 0)
         hn::StoreU(result, d8, y + i);
       else
-        storePartialBytes(result, d8, y + i, left);
+        storePartial(result, d8, y + i, left);
     });
   }
 }

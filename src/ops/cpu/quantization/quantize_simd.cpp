@@ -203,7 +203,7 @@ HWY_INLINE hn::Vec<D> scaleAt(const EachScale& place, int64_t i, size_t left) {
 }
 // Bytes as unsigned ones.
 HWY_INLINE hn::Vec<D32> flipped(const EachScale& place, const uint8_t* from, size_t left) {
-  const auto bytes = left == 0 ? hn::LoadU(D8(), from) : loadPartialBytes(D8(), from, left);
+  const auto bytes = left == 0 ? hn::LoadU(D8(), from) : loadPartial(D8(), from, left);
   return hn::PromoteTo(D32(), hn::Xor(bytes, hn::Set(D8(), place.flip)));
 }
 HWY_INLINE hn::Vec<D32> zeroAt(const EachScale& place, int64_t i, size_t left) {
@@ -237,7 +237,7 @@ void quantizeEach(const void* from, void* to, int64_t count, const EachScale& pl
   for (; i < count; i += kLanes) {
     const auto left = static_cast<size_t>(std::min(count - i, kLanes));
     const auto number = hn::DemoteTo(D8(), wholeQuotient(loadPartial(d, x + i, left), place, i, left));
-    storePartialBytes(hn::Xor(number, hn::Set(D8(), place.flip)), D8(), y + i, left);
+    storePartial(hn::Xor(number, hn::Set(D8(), place.flip)), D8(), y + i, left);
   }
 }
 

@@ -27,14 +27,6 @@ HWY_INLINE hn::Vec<D> setTurn(D d, int64_t turn) {
 }
 
 template <class D, class T = hn::TFromD<D>>
-HWY_INLINE hn::Vec<D> loadFirst(D d, const T* from, size_t count) {
-  if constexpr (sizeof(T) < 4)
-    return loadPartialBytes(d, from, count);
-  else
-    return loadPartial(d, from, count);
-}
-
-template <class D, class T = hn::TFromD<D>>
 HWY_INLINE hn::Vec<D> greatestLane(D d, hn::Vec<D> all) {
   if constexpr (sizeof(T) > 1) {
     return hn::MaxOfLanes(d, all);
@@ -61,7 +53,7 @@ HWY_INLINE V greatestOf(const T* x, int64_t size, V turn) {
 #pragma GCC unroll 1
   for (; i < size; i += lanes) {
     const auto left = static_cast<size_t>(HWY_MIN(size - i, lanes));
-    const V value = hn::Xor(loadFirst(d, x + i, left), turn);
+    const V value = hn::Xor(loadPartial(d, x + i, left), turn);
     best[0] = hn::Max(best[0], hn::IfThenElse(hn::FirstN(d, left), value, lowest));
   }
   const V all = hn::Max(hn::Max(best[0], best[1]), hn::Max(best[2], best[3]));
@@ -94,11 +86,10 @@ int64_t argRow(const void* data, int64_t size, int64_t turn, bool lastIndex) {
   return 0;
 }
 
-// Of at least one lane that is left.
-template <class D, class T = hn::TFromD<D>>
-HWY_INLINE hn::Vec<D> loadSome(D d, const T* from, int64_t left) {
-  return left >= static_cast<int64_t>(hn::Lanes(d)) ? hn::LoadU(d, from)
-                                                    : loadFirst(d, from, static_cast<size_t>(left));
+// Of so many columns that are left; 0 = a whole vector.
+template <class D>
+HWY_INLINE size_t partOf(D d, int64_t columns) {
+  return columns < static_cast<int64_t>(hn::Lanes(d)) ? static_cast<size_t>(columns) : 0;
 }
 
 // The greatest elements of columns up to a row, and where they are. A column is searched in parts, so that integers as
@@ -134,9 +125,10 @@ HWY_INLINE void searchRows(const T* x, int64_t step, int64_t first, int64_t rows
     auto best = before;
     auto row = hn::Load(di, columns.row + i), place = begin;
     const T* from = x + i;
+    const size_t left = partOf(d, width - i);
 #pragma GCC unroll 1
     for (int64_t k = 0; k < rows; ++k, from += step, place = hn::Add(place, one)) {
-      const auto value = hn::Xor(loadSome(d, from, width - i), turns);
+      const auto value = hn::Xor(loadLanes(d, from, left), turns);
       const auto isBetter = hn::Lt(best, value);
       best = hn::IfThenElse(isBetter, value, best);
       row = hn::IfThenElse(hn::RebindMask(di, isBetter), place, row);
@@ -161,7 +153,7 @@ void argColumns(const void* data, int64_t size, int64_t stride, int64_t width, i
   Found found;
   for (int64_t i = 0; i < width; i += static_cast<int64_t>(hn::Lanes(d))) {
     const auto zero = hn::Zero(hn::RebindToSigned<decltype(d)>());
-    hn::Store(hn::Xor(loadSome(d, x + i, width - i), setTurn(d, turn)), d, found.best + i);
+    hn::Store(hn::Xor(loadLanes(d, x + i, partOf(d, width - i)), setTurn(d, turn)), d, found.best + i);
     hn::Store(zero, hn::RebindToSigned<decltype(d)>(), found.row + i);
     if (Found::kHasParts) hn::Store(zero, hn::RebindToSigned<decltype(d)>(), found.part + i);
   }

@@ -34,18 +34,6 @@ HWY_INLINE void forEachLane(int64_t count, const Body& body) {
   if (i < count) body(i, static_cast<size_t>(count - i));
 }
 
-template <class D>
-HWY_INLINE hn::Vec<D> loadLanes(D d, const float* from, size_t left) {
-  return left == 0 ? hn::LoadU(d, from) : loadPartial(d, from, left);
-}
-template <class D>
-HWY_INLINE void storeLanes(hn::Vec<D> vector, D d, float* to, size_t left) {
-  if (left == 0)
-    hn::StoreU(vector, d, to);
-  else
-    storePartial(vector, d, to, left);
-}
-
 // Folds a row in four accumulators: join(accumulator, map(element)). Lanes past the end count as `start`.
 template <class Map, class Join>
 HWY_INLINE hn::Vec<hn::ScalableTag<float>> foldRow(const float* x, int64_t size, float start, const Map& map,

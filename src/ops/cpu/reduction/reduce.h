@@ -45,7 +45,7 @@ struct ReduceTable {
 };
 const ReduceTable& reduceTable();  // of the CPU target of now
 
-inline constexpr int64_t kArgColumns = 1024;
+inline constexpr int64_t kArgColumns = 1024;  // whose greatest elements stay in the first cache
 
 // Searches of one element type.
 struct ArgFunctions {
