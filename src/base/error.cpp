@@ -21,6 +21,12 @@ const char* statusName(MaxStatus status) {
   return index < kNames.size() ? kNames[index] : "UNKNOWN";
 }
 
-void throwError(MaxStatus status, std::string message) { throw Error(status, std::move(message)); }
+std::string join(std::initializer_list<TextPart> parts) {
+  std::string text;
+  for (const TextPart& part : parts) part.addTo(text);
+  return text;
+}
+
+void failWith(MaxStatus status, std::initializer_list<TextPart> parts) { throw Error(status, join(parts)); }
 
 }  // namespace max

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <exception>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -38,18 +39,38 @@ template <class T>
 requires std::is_arithmetic_v<T>
 void appendTo(std::string& text, T value) { text += std::to_string(value); }
 
+// A value that a text contains. One function joins values of all types, so that a message costs its callers little
+// code.
+class TextPart {
+ public:
+  explicit TextPart(const char* text) : value_(text), append_(appendCharacters) {}
+  template <class T>
+  explicit TextPart(const T& value) : value_(&value), append_(appendValue<T>) {}
+
+  void addTo(std::string& text) const { append_(text, value_); }
+
+ private:
+  static void appendCharacters(std::string& text, const void* value) { text += static_cast<const char*>(value); }
+  template <class T>
+  static void appendValue(std::string& text, const void* value) {
+    appendTo(text, *static_cast<const T*>(value));
+  }
+
+  const void* value_;
+  void (*append_)(std::string& text, const void* value);
+};
+
+std::string join(std::initializer_list<TextPart> parts);
+[[noreturn]] void failWith(MaxStatus status, std::initializer_list<TextPart> parts);
+
 template <class... Parts>
 std::string concat(const Parts&... parts) {
-  std::string text;
-  (appendTo(text, parts), ...);
-  return text;
+  return join({TextPart(parts)...});
 }
-
-[[noreturn]] void throwError(MaxStatus status, std::string message);
 
 template <class... Parts>
 [[noreturn]] void fail(MaxStatus status, const Parts&... parts) {
-  throwError(status, concat(parts...));
+  failWith(status, {TextPart(parts)...});
 }
 
 template <class... Parts>
@@ -60,7 +81,7 @@ void require(bool condition, MaxStatus status, const Parts&... parts) {
 
 template <class... Parts>
 [[noreturn]] void invalidArgument(const Parts&... parts) {
-  fail(MAX_STATUS_INVALID_ARGUMENT, parts...);
+  failWith(MAX_STATUS_INVALID_ARGUMENT, {TextPart(parts)...});
 }
 
 }  // namespace max

@@ -104,7 +104,7 @@ void NodeInputs::failWith(const std::string& text) const {
     message += inputs_[i].present ? concat(inputs_[i].type) : std::string("none");
   }
   if (inputs_.size() > kMaxInputsInMessages) message += concat(", ... (", inputs_.size(), " in total)");
-  throwError(MAX_STATUS_INVALID_ARGUMENT, std::move(message));
+  invalidArgument(message);
 }
 
 }  // namespace max
