@@ -189,6 +189,30 @@ TEST(FusedMatMul, MatricesGivenWithTheCallMatchReference) {
   });
 }
 
+// Weights of a few columns, in both orders, with all that finishes a row; of rows that are a multiple of four and not.
+TEST(FusedMatMul, FewColumnsMatchReference) {
+  const char* activations[] = {"", "Relu", "Silu"};
+  forEachCpuTarget([&](CpuTarget target) {
+    RandomTensors random(8);
+    for (int i = 0; i < 64 && !testing::Test::HasFatalFailure(); ++i) {
+      const int64_t m = i % 4 ? random.integer(1, 140) : i / 4 + 1, k = random.integer(64, 900), n = 1 + i % 9;
+      const bool transA = i % 7 == 0, transB = i % 2 == 0;
+      NodeUnderTest node("max", "MatMul");
+      node->attributes.set("transA", int64_t{transA});
+      node->attributes.set("transB", int64_t{transB});
+      node->attributes.set("alpha", i % 5 ? 1.f : 0.25f);
+      node->attributes.set("activation", std::string(activations[i % 3]));
+      const int64_t batch = 1 + i % 2;
+      const bool isShared = i % 8 < 6;
+      Shape weights = transB ? Shape{n, k} : Shape{k, n};
+      if (!isShared) weights.insert(0, batch);
+      const Tensors inputs = {random.floats(transA ? Shape{batch, k, m} : Shape{batch, m, k}), random.floats(weights),
+                              i % 3 ? random.floats({n}) : nullptr, i % 4 ? nullptr : random.floats({batch, m, n})};
+      compare(node, inputs, {batch, m, n}, target, 1 + i % 3, i % 5 ? 2u : 0u);
+    }
+  });
+}
+
 TEST(MatMul, ColumnsAreMultipliedWithoutACopy) {
   forEachCpuTarget([](CpuTarget target) {
     RandomTensors random(6);

@@ -151,6 +151,13 @@ struct RoundedRows {
   int64_t addedStride;
 };
 
+// out[m * columns + n] = sum of a[m * depth + k] * b[n * depth + k]: a few columns, one after the other.
+struct FewColumns {
+  const float *a, *b;
+  int64_t rows, depth, columns;
+  float* out;
+};
+
 struct GemmTable {
   int lanes;         // floats per vector
   int tileRows;      // at most, of one tile
@@ -166,6 +173,7 @@ struct GemmTable {
   void (*pack)(const PackSource& source, int64_t begin, int64_t end, float* packed);
   // out[n] = sum of a[k] * b[n * ldb + k], for n < columns: products with few rows of a transposed, unpacked B.
   void (*dot)(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t columns, float* out);
+  void (*fewColumns)(const FewColumns& product);
   // out[n] = sum of a[k] * b[k * ldb + n], for n < columns: products with one row of an unpacked B far away, which is
   // read in the order of memory.
   void (*streamRow)(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t columns, float* out);

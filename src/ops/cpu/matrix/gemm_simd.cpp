@@ -458,6 +458,48 @@ void dot(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t col
   }
 }
 
+// Four rows, of which the last ones may be the same, and some columns.
+template <int kColumns>
+HWY_INLINE void multiplyColumns(const float* const (&rows)[4], const float* columns, int64_t depth,
+                                float (*products)[4]) {
+  const D d;
+  V sum[kColumns][4];
+  MAX_UNROLL for (int j = 0; j < kColumns; ++j) MAX_UNROLL for (int i = 0; i < 4; ++i) sum[j][i] = hn::Zero(d);
+  const auto add = [&](int64_t k, auto load) MAX_INLINE_LAMBDA {
+    V value[kColumns];
+    MAX_UNROLL for (int j = 0; j < kColumns; ++j) value[j] = load(columns + j * depth + k);
+    MAX_UNROLL for (int i = 0; i < 4; ++i) {
+      const V row = load(rows[i] + k);
+      MAX_UNROLL for (int j = 0; j < kColumns; ++j) sum[j][i] = hn::MulAdd(value[j], row, sum[j][i]);
+    }
+  };
+  int64_t k = 0;
+  for (; k + kLanes <= depth; k += kLanes)
+    add(k, [&](const float* from) MAX_INLINE_LAMBDA { return hn::LoadU(d, from); });
+  if (k < depth) add(k, [&](const float* from) MAX_INLINE_LAMBDA { return loadFirst(d, from, depth - k); });
+  MAX_UNROLL for (int j = 0; j < kColumns; ++j) sumsOf<4>(sum[j], products[j]);
+}
+
+void fewColumns(const FewColumns& t) {
+  WorkCounter work;
+  float* out = t.out;
+  for (int64_t m = 0; m < t.rows; m += 4) {
+    const int64_t some = std::min<int64_t>(4, t.rows - m);
+    const float* rows[4];
+    for (int64_t i = 0; i < 4; ++i) rows[i] = t.a + (m + std::min(i, some - 1)) * t.depth;
+    for (int64_t n = 0; n < t.columns; n += 2, work.pass(t.depth)) {
+      float products[2][4];
+      const float* columns = t.b + n * t.depth;
+      const int64_t width = std::min<int64_t>(2, t.columns - n);
+      width > 1 ? multiplyColumns<2>(rows, columns, t.depth, products)
+                : multiplyColumns<1>(rows, columns, t.depth, products);
+      for (int64_t j = 0; j < width; ++j)
+        for (int64_t i = 0; i < some; ++i) out[i * t.columns + n + j] = products[j][i];
+    }
+    out += some * t.columns;
+  }
+}
+
 // Adds the products of some rows of B, which are summed up first: long sums round less often so.
 template <int kCount>
 HWY_INLINE void streamRows(const float* a, const float* b, int64_t ldb, int64_t columns, float* out) {
@@ -548,7 +590,7 @@ constexpr void setTiles(GemmTable& table) {
 }
 
 constexpr GemmTable makeTable() {
-  GemmTable table{kLanes,    kTileRows, kPanelVectors, kKBlock, 1,       {},      pack,    dot,
+  GemmTable table{kLanes,    kTileRows, kPanelVectors, kKBlock, 1,       {},      pack,    dot,    fewColumns,
                   streamRow, shortSums, nullptr,       nullptr, nullptr, nullptr, nullptr, nullptr};
   setTiles<kTileRows>(table);
   return table;

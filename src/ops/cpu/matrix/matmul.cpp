@@ -26,7 +26,7 @@ constexpr int64_t kRowsWorthPacking = 32;
 // With so few rows of A, sums along the rows of B take less time than packing these: a few rows for short sums, twice
 // as many for long ones.
 constexpr int64_t kRowsForDot = 3, kMostRowsForDot = 8, kLongSum = 1024;
-constexpr int64_t kMostColumnsForDot = 4, kDepthForDot = 64;
+constexpr int64_t kDepthForDot = 64;
 constexpr int64_t kFloatsWorthStreaming = 128 << 10;            // of B, which is then not near
 constexpr int64_t kMostStreamed = 2048, kFewestStreamed = 128;  // columns of a task
 // A small B stays in the first cache as it is; many rows are worth a copy, whose vectors cross no lines.
@@ -76,8 +76,17 @@ Shape shapeOfB(const OpRequest& request, const Options& options) {
   return options.matrix < 0 ? b : Shape(b.dims().subspan(1));
 }
 
+// Whether dot products of columns with rows of A, read in place, take fewer instructions than a panel of B that
+// consists mostly of padding: a row costs a panel one for each element. Those add loads and the sum of a vector's
+// lanes.
+bool hasFewColumns(const GemmTable& table, int64_t depth, int64_t columns) {
+  constexpr int64_t kMostColumns = 8, kLaneSum = 6;
+  if (columns < 1 || columns > kMostColumns || depth < kDepthForDot || depth > kStepsPerLook) return false;
+  return table.wordElements == 1 && columns * (depth + depth / 4 + kLaneSum * table.lanes) < depth * table.lanes;
+}
+
 // The form of B when the kernel runs.
-enum class RightSide { Packed, PackAtRun, InPlace, Dot, DotTransposed, Stream };
+enum class RightSide { Packed, PackAtRun, InPlace, Dot, FewColumns, Stream };
 
 class MatMulOp : public OpKernel {
  public:
@@ -99,8 +108,9 @@ class MatMulOp : public OpKernel {
   int64_t panelBytes() const { return alignUp(checkedMultiply(4 * shape_.depth, gemm_.panels().width(0))); }
   void packTails(const OpContext& context, float* tails) const;
   void runRows(const OpContext& context) const;
-  const float* rowsOfB(const OpContext& context) const;
-  void finishRow(const OpContext& context, int64_t at, int64_t biasAt, int64_t count) const;
+  void runFewColumns(const OpContext& context) const;
+  const float* columnsOfB(const OpContext& context) const;
+  void finishRows(const OpContext& context, int64_t at, int64_t biasAt, int64_t rows, int64_t count) const;
   void addBroadcast(const OpContext& context) const;
   Panels panelsOfB() const { return {options_.table->lanes, options_.table->panelVectors, shape_.columns}; }
   int64_t tailCount() const;
@@ -120,6 +130,7 @@ class MatMulOp : public OpKernel {
   bool swaps_;  // the product is computed as that of the transposed factors
   ProductShape shape_;
   Ref<PackedWeights> packed_;  // set by choose(), so it comes before right_
+  WorkVector<float> columns_;  // of a constant B, if they are few; likewise
   RightSide right_;
   Gemm gemm_;
   Shape addendShape_, outShape_;
@@ -150,9 +161,10 @@ MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
   const int64_t bFloats =
       right_ == RightSide::PackAtRun
           ? checkedMultiply(shape_.bCount(), packedCount(gemm_.table(), shape_.depth, shape_.columns))
-      : right_ == RightSide::InPlace       ? (shape_.bCount() - firstTail()) * tailCount()
-      : right_ == RightSide::DotTransposed ? checkedMultiply(shape_.bCount(), shape_.depth * shape_.columns)
-                                           : 0;
+      : right_ == RightSide::InPlace ? (shape_.bCount() - firstTail()) * tailCount()
+      : right_ == RightSide::FewColumns && columns_.empty() && !shape_.transB
+          ? checkedMultiply(shape_.bCount(), shape_.depth * shape_.columns)
+          : 0;
   bAt_ = alignUp(4 * aFloats);
   panelsAt_ = bAt_ + alignUp(checkedMultiply<int64_t>(4, bFloats));
   const bool makesWords = right_ == RightSide::PackAtRun && gemm_.table().wordElements == 2;
@@ -195,21 +207,27 @@ RightSide MatMulOp::choose(const OpRequest& request) {
     packed_ = Ref<PackedWeights>(prepared);
     return RightSide::Packed;
   }
-  if (const Tensor* constant = request.inputs[1].constant) {
+  const Tensor* constant = request.inputs[1].constant;
+  const bool sumsInOneGo = request.settings.partialSums == PartialSums::Float32;
+  if (sumsInOneGo && matrices_ == 1 && hasFewColumns(table, shape_.depth, shape_.columns)) {
+    if (constant && !shape_.transB) {
+      columns_.resize(static_cast<size_t>(constant->count()));
+      transposeMatrices(constant->as<float>(), shape_.bCount(), shape_.depth, shape_.columns, columns_.data());
+    }
+    return RightSide::FewColumns;
+  }
+  if (constant) {
     const int64_t count = matrices_ * shape_.bCount();
     packed_ = makeRef<PackedWeights>(table, count, shape_.depth, shape_.columns);
     for (int64_t i = 0; i < count; ++i)
       packMatrix(table, packSourceOf(shape_, constant->as<float>(), i), packed_->matrix(i), request.lanes);
     return RightSide::Packed;
   }
-  const bool sumsInOneGo = request.settings.partialSums == PartialSums::Float32;
   const int64_t most = shape_.depth < kLongSum ? kMostRowsForDot : 2 * kMostRowsForDot;
   const int64_t rowsForDot = std::clamp(shape_.depth / 8, kRowsForDot, most);
   if (shape_.transB && shape_.rows <= rowsForDot && sumsInOneGo) return RightSide::Dot;
   if (shape_.transB || table.wordElements != 1) return RightSide::PackAtRun;
   const int64_t floats = shape_.depth * shape_.columns;
-  if (shape_.columns <= kMostColumnsForDot && shape_.depth >= kDepthForDot && sumsInOneGo)
-    return RightSide::DotTransposed;
   if (shape_.rows == 1 && sumsInOneGo && shape_.bCount() * floats >= kFloatsWorthStreaming) return RightSide::Stream;
   const bool isNear = floats <= kNearFloats && shape_.rows < kRowsWorthCopying;
   return isNear || shape_.rows < kRowsWorthPacking ? RightSide::InPlace : RightSide::PackAtRun;
@@ -247,7 +265,9 @@ WorkVector<GemmOffsets> MatMulOp::offsets() const {
 }
 
 void MatMulOp::run(const OpContext& context) const {
-  if (right_ == RightSide::Dot || right_ == RightSide::DotTransposed || right_ == RightSide::Stream) {
+  if (right_ == RightSide::FewColumns) {
+    runFewColumns(context);
+  } else if (right_ == RightSide::Dot || right_ == RightSide::Stream) {
     runRows(context);
   } else {
     float* scratchB = reinterpret_cast<float*>(context.scratch + bAt_);
@@ -343,7 +363,7 @@ void MatMulOp::runRows(const OpContext& context) const {
   const int64_t chunks = ceilDiv(shape_.columns, chunk), parts = ceilDiv(shape_.rows, kMostRows);
   const WorkVector<GemmOffsets>& batch = gemm_.batch();
   const float* a = swaps_ ? right(context) : transposedA(context);
-  const float* b = swaps_ ? context.in<float>(0) : rowsOfB(context);
+  const float* b = swaps_ ? context.in<float>(0) : right(context);
   const int64_t tasks = static_cast<int64_t>(batch.size()) * parts * chunks;
   const int64_t grain = std::max<int64_t>(1, (64 << 10) / std::max<int64_t>(1, shape_.depth * chunk));
   context.parallelFor(tasks, grain, [&](int64_t begin, int64_t end, int) {
@@ -355,29 +375,50 @@ void MatMulOp::runRows(const OpContext& context) const {
       for (int64_t m = first; m < std::min(first + kMostRows, shape_.rows); ++m) {
         const int64_t to = at.c + m * shape_.columns + column;
         multiply(a + at.a + m * shape_.depth, columns, ldb, shape_.depth, count, context.out<float>() + to);
-        finishRow(context, to, at.bias + (swaps_ ? 0 : column), count);
+        finishRows(context, to, at.bias + (swaps_ ? 0 : column), 1, count);
       }
     }
   });
 }
 
-// B, or its columns one after the other.
-const float* MatMulOp::rowsOfB(const OpContext& context) const {
-  const float* b = right(context);
-  if (right_ != RightSide::DotTransposed) return b;
+void MatMulOp::runFewColumns(const OpContext& context) const {
+  constexpr int64_t kMostRows = 32;  // of a task
+  const int64_t depth = shape_.depth, columns = shape_.columns, parts = ceilDiv(shape_.rows, kMostRows);
+  const WorkVector<GemmOffsets>& batch = gemm_.batch();
+  const float* a = transposedA(context);
+  const float* b = columnsOfB(context);
+  const int64_t grain = std::max<int64_t>(1, (64 << 10) / (kMostRows * depth * columns));
+  context.parallelFor(static_cast<int64_t>(batch.size()) * parts, grain, [&](int64_t begin, int64_t end, int) {
+    for (int64_t task = begin; task < end; ++task) {
+      const GemmOffsets& at = batch[static_cast<size_t>(task / parts)];
+      const int64_t first = task % parts * kMostRows, last = std::min(first + kMostRows, shape_.rows);
+      const int64_t to = at.c + first * columns;
+      gemm_.table().fewColumns(
+          {a + at.a + first * depth, b + at.b, last - first, depth, columns, context.out<float>() + to});
+      finishRows(context, to, at.bias, last - first, columns);
+    }
+  });
+}
+
+// The columns of B, one after the other.
+const float* MatMulOp::columnsOfB(const OpContext& context) const {
+  if (!columns_.empty()) return columns_.data();
+  if (shape_.transB) return right(context);
   float* to = reinterpret_cast<float*>(context.scratch + bAt_);
-  transposeMatrices(b, shape_.bCount(), shape_.depth, shape_.columns, to);
+  transposeMatrices(right(context), shape_.bCount(), shape_.depth, shape_.columns, to);
   return to;
 }
 
-void MatMulOp::finishRow(const OpContext& context, int64_t at, int64_t biasAt, int64_t count) const {
+void MatMulOp::finishRows(const OpContext& context, int64_t at, int64_t biasAt, int64_t rows, int64_t columns) const {
   const Epilogue& epilogue = options_.epilogue;
   const float* bias = optional(context, options_.bias);
   const float* residual = optional(context, options_.residual);
   float* out = context.out<float>() + at;
+  const int64_t count = rows * columns;
   if (epilogue.alpha != 1)
     for (int64_t n = 0; n < count; ++n) out[n] *= epilogue.alpha;
-  for (int64_t n = 0; bias && n < count; ++n) out[n] += bias[biasAt + (swaps_ ? 0 : n)];
+  for (int64_t m = 0; bias && m < rows; ++m)
+    for (int64_t n = 0; n < columns; ++n) out[m * columns + n] += bias[biasAt + (swaps_ ? 0 : n)];
   for (int64_t n = 0; residual && n < count; ++n) out[n] += residual[at + n];
   applyActivation(epilogue.activation, out, count);
 }
@@ -499,8 +540,11 @@ std::optional<ProductShape> packedShape(const Node& node, std::span<const Tensor
   const int64_t depth = b->shape().rank() == 1 ? b->shape()[0] : b->shape()[b->shape().rank() - (transB ? 1 : 2)];
   const ProductShape shape({1, depth}, b->shape(), false, transB);
   const GemmTable& table = gemmTableFor(node);
-  const bool isReadAsItIs = shape.columns == 1 && table.wordElements == 1 && dtype == DType::Float32;
-  if (isReadAsItIs || isMostlyPadding(table, shape.bCount(), shape.depth, shape.columns)) return std::nullopt;
+  const bool isColumn = shape.columns == 1 && table.wordElements == 1;
+  const bool isReadAsItIs =
+      isColumn || (node.op() != "SelectedMatMul" && hasFewColumns(table, shape.depth, shape.columns));
+  if ((isReadAsItIs && dtype == DType::Float32) || isMostlyPadding(table, shape.bCount(), shape.depth, shape.columns))
+    return std::nullopt;
   return shape;
 }
 
