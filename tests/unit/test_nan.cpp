@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What docs/numerics.md says of NaN and infinity, for all floating-point types, implementations and CPU targets.
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <limits>
 #include <utility>
@@ -112,6 +113,26 @@ TEST(NaN, IsARowOfSoftmaxWhoseLargestElementIsInfinite) {
     for (const char* op : {"Softmax", "LogSoftmax"})
       for (const Numbers& numbers : {up, down})
         expectNumbers({op, with({{"axis", int64_t{0}}}), {row(dtype, numbers)}, {{dtype, {37}}}}, isNaN);
+  });
+}
+
+// Whatever its bits; and where float32 ends.
+TEST(NaN, StaysThatInExponentials) {
+  const uint32_t patterns[] = {0x7fc00000, 0x7f800001, 0x7fffffff, 0xffffffff, 0xff800001, 0x7fc00101, 0xffd5aaab};
+  for (const char* op : {"Exp", "Sigmoid", "Elu"}) {
+    const Ref<Tensor> x = Tensor::allocate(DType::Float32, {7 * 9});
+    auto* bits = static_cast<uint32_t*>(x->mutableData());
+    for (int64_t i = 0; i < x->count(); ++i) bits[i] = patterns[i % 7];
+    expectNumbers({op, {}, {x}, {{DType::Float32, x->shape()}}}, [](const Numbers& found) {
+      return std::all_of(found.begin(), found.end(), [](double number) { return std::isnan(number); });
+    });
+  }
+  const Numbers ends = {88.7228317, 88.7228394, 1e30, kInfinity, -87.33654, -87.34, -104, -1e30, -kInfinity};
+  expectNumbers({"Exp", {}, {row(DType::Float32, ends)}, {{DType::Float32, {9}}}}, [](const Numbers& found) {
+    const auto isNear = [](double number, double expected) { return std::abs(number / expected - 1) < 1e-5; };
+    const auto isSmall = [](double number) { return number >= 0 && number < 1.18e-38; };
+    return isNear(found[0], 3.4028e38) && found[1] == kInfinity && found[2] == kInfinity && found[3] == kInfinity &&
+           isNear(found[4], 1.17549e-38) && std::all_of(found.begin() + 5, found.end(), isSmall);
   });
 }
 

@@ -43,38 +43,52 @@ HWY_INLINE hn::Vec<D> powerOfTwo(D d, VI n) {
   return hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(n, hn::Set(di, 127))));
 }
 
-// x * 2^n for whole n in [-126, 128].
+// Whether an instruction multiplies by a power of two, whatever the result.
+template <class V>
+constexpr bool kScales = HWY_TARGET == HWY_AVX3 && sizeof(V) == 64;
+
+// e^x = 2^n e^r with |r| up to half a logarithm of 2.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V scaleByPower(D d, V x, V n) {
+struct PowerAndRest {
+  V n, r;
+  V sum;  // whose lowest digits are n
+
+  HWY_INLINE PowerAndRest(D d, V x) {
+    const V magic = hn::Set(d, 0x1.8p23f);
+    sum = hn::MulAdd(x, hn::Set(d, 1.442695041f), magic);
+    n = hn::Sub(sum, magic);
+    // log(2) is in two parts, so that the product with n is exact.
+    r = hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x));
+  }
+  // y 2^n, if that is a normal number.
+  HWY_INLINE V scale(D d, V y) const {
 #if HWY_TARGET == HWY_AVX3
-  if constexpr (sizeof(V) == 64) return V{_mm512_scalef_ps(x.raw, n.raw)};
+    if constexpr (kScales<V>) return V{_mm512_scalef_ps(y.raw, n.raw)};
 #endif
-  const auto whole = hn::ConvertTo(hn::RebindToSigned<D>(), n);
-  const auto half = hn::ShiftRight<1>(whole);
-  return hn::Mul(hn::Mul(x, powerOfTwo(d, half)), powerOfTwo(d, hn::Sub(whole, half)));
-}
+    const hn::RebindToUnsigned<D> du;
+    return hn::BitCast(d, hn::Add(hn::BitCast(du, y), hn::ShiftLeft<23>(hn::BitCast(du, sum))));
+  }
+};
 
 // (e^x - 1 - x) / x^2 for x around 0, up to half a logarithm of 2.
-inline constexpr float kExpTail[] = {4.999998859e-01f, 1.666651840e-01f, 4.166953422e-02f, 8.368923427e-03f,
-                                     1.375138214e-03f};
-
-// x - n log(2), which is in two parts, so that the product with n is exact.
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE V withoutPowers(D d, V x, V n) {
-  return hn::NegMulAdd(n, hn::Set(d, -2.12194440e-4f), hn::NegMulAdd(n, hn::Set(d, 0.693359375f), x));
+HWY_INLINE V expTail(D d, V x, V square) {
+  const V low = hn::MulAdd(x, hn::Set(d, 1.666651840e-01f), hn::Set(d, 4.999998859e-01f));
+  const V high = hn::MulAdd(x, hn::Set(d, 8.368923427e-03f), hn::Set(d, 4.166953422e-02f));
+  return hn::MulAdd(square, hn::MulAdd(square, hn::Set(d, 1.375138214e-03f), high), low);
 }
 
 // e^x; infinity where float ends. Results below the smallest normal number, which would cost a hundred times
 // more, are 0: masked scores of a softmax are such.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V exp(D d, V x) {
-  constexpr float kLeast = -87.33654f;
-  const auto vanishes = hn::Lt(x, hn::Set(d, kLeast));
-  x = clampKeepingNan(d, x, kLeast, 89.f);
-  const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.442695041f)));
-  const V r = withoutPowers(d, x, n);
-  const V e = hn::MulAdd(hn::Mul(r, r), polynomial(d, r, kExpTail), hn::Add(r, hn::Set(d, 1.f)));
-  return hn::IfThenZeroElse(vanishes, scaleByPower(d, e, n));
+  const V least = hn::Set(d, -87.33654f), most = hn::Set(d, 88.7228317f);
+  const PowerAndRest<D> power(d, kScales<V> ? hn::Min(hn::Set(d, 89.f), x) : x);  // the second operand, if one is NaN
+  const V square = hn::Mul(power.r, power.r);
+  V e = hn::MulAdd(square, expTail(d, power.r, square), hn::Add(power.r, hn::Set(d, 1.f)));
+  e = power.scale(d, e);
+  if constexpr (!kScales<V>) e = hn::IfThenElse(hn::Le(x, most), e, hn::Mul(x, hn::Set(d, HUGE_VALF)));  // or NaN
+  return hn::IfThenZeroElse(hn::Lt(x, least), e);
 }
 
 // Polynomials of 2^x for x in [0, 1), off by 1.5e-7 and, for what is rounded to bfloat16, by 3e-6.

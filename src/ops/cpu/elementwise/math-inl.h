@@ -74,9 +74,9 @@ HWY_INLINE V logOnePlus(D d, V x) {
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V expm1(D d, V x) {
   x = clampKeepingNan(d, x, -87.f, 0.f);
-  const V n = hn::Round(hn::Mul(x, hn::Set(d, 1.442695041f))), r = withoutPowers(d, x, n);
-  const V one = hn::Set(d, 1.f), power = scaleByPower(d, one, n);
-  return hn::MulAdd(hn::MulAdd(hn::Mul(r, r), polynomial(d, r, kExpTail), r), power, hn::Sub(power, one));
+  const PowerAndRest<D> scaled(d, x);
+  const V one = hn::Set(d, 1.f), r = scaled.r, square = hn::Mul(r, r), power = scaled.scale(d, one);
+  return hn::MulAdd(hn::MulAdd(square, expTail(d, r, square), r), power, hn::Sub(power, one));
 }
 
 template <class D, class V = hn::Vec<D>>
