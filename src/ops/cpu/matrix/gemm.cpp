@@ -184,6 +184,7 @@ Gemm::Gemm(int64_t rows, int64_t columns, int64_t taps, int64_t depth, const Epi
       columns_(columns),
       rowTaps_(taps),
       rowDepth_(depth),
+      inParts_(rows == 1 && !types.isPart),
       convertsRows_(table_->wordElements == 2 && !types.narrowA),
       narrowC_(types.narrowC),
       half_(halfTypeOf(types.packedB)),
@@ -331,6 +332,7 @@ void Gemm::runRow(const GemmOperands& operands) const {
   const float* row = operands.a + at.a;
   GemmTile tile;
   tile.rows = &row;
+  tile.inParts = inParts_;
   tile.rowOffset = 0;
   tile.taps = 1;
   tile.depth = depth_;
@@ -390,6 +392,7 @@ void Gemm::runTask(const GemmOperands& operands, int64_t task, int64_t share, co
   HeldTiles held;
   GemmTile tile;  // each panel sets what is not set here
   tile.vectors = table_->vectors;
+  tile.inParts = inParts_;
   if (table_->parts == 2) tile.rowPart = wordStride_;
   tile.rowStride = convertsRows_ ? table_->parts * wordStride_ : operands.rowFunction ? 0 : operands.lda;
   tile.held = &held;

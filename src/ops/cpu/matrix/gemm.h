@@ -86,8 +86,9 @@ struct GemmTile {
   const float* bias;  // NULL = none
   const float* residual = nullptr;
   int64_t ldr;
-  const float* ahead;  // memory to prefetch to L2,
-  int64_t aheadStep;   // this many floats per k
+  const float* ahead;    // memory to prefetch to L2,
+  int64_t aheadStep;     // this many floats per k
+  bool inParts = false;  // the sums of a single row may be
   // Rows of bfloat16 instead of floats; NULL = none.
   uint16_t* narrow = nullptr;  // the finished rows, where C is memory for partial sums
   int64_t ldn = 0;
@@ -237,6 +238,8 @@ struct GemmTypes {
             DType packedB_ = DType::Float32)
       : table(&table_), narrowA(narrowA_), narrowC(narrowC_), packedB(packedB_) {}
   const GemmTable* table;
+  // Rows are some of a product's, so that a row's sum must not depend on how many there are.
+  bool isPart = false;
   // With words of two elements:
   bool narrowA;  // A is bfloat16, and a pointer to it, its stride and offsets count words; its depth is even, unless
                  // kernels take halves
@@ -379,6 +382,7 @@ class Gemm {
   const GemmTable* table_;
   int64_t rows_, columns_;
   int64_t rowTaps_, rowDepth_;  // of the rows of A
+  bool inParts_;                // the sums of its only row may be
   bool convertsRows_;           // to words, in each task
   bool narrowC_;
   HalfType half_;         // of a packed B; Float32: it has floats, or words

@@ -120,7 +120,7 @@ struct Tile {
       const int64_t tail = tailOf(t);
       each([&](auto d, auto, int, int j) MAX_INLINE_LAMBDA { return load(d, t.bias, j, tail); });
     } else {
-      each([](auto d, auto, int, int) MAX_INLINE_LAMBDA { return hn::Zero(d); });
+      clear();
     }
   }
   HWY_INLINE static bool startsWithBias(const GemmTile& t) { return t.bias && !t.accumulate && t.epilogue->alpha == 1; }
@@ -129,6 +129,8 @@ struct Tile {
   static constexpr int64_t kWidth = kVectors * kLanes;  // of a packed panel
   // Loads limit narrower tiles, whose products read A themselves if nothing keeps its values in registers.
   static constexpr bool kTakesTurns = kRows > 1 && kVectors == kPanelVectors;
+  // A sum waits for its product before; a row of few vectors has too few others meanwhile. So it is in parts.
+  static constexpr int kParts = kRows == 1 && kPanelVectors < 3 ? 4 : 1;
 
   // Whether rows of results and residuals arrive while it multiplies.
   HWY_INLINE static bool isLong(const GemmTile& t) {
@@ -152,6 +154,8 @@ struct Tile {
       const int64_t stride = t.bStride, aheadStep = t.aheadStep;
       const bool looksAhead = kRows > 1 || t.depth * stride > kDistance<kRows>;  // not past all of a small B
       int64_t k = 0;
+      if constexpr (kParts > 1)
+        if (t.inParts) k = addParts(a[0], t, b, looksAhead);
       if constexpr (kTakesTurns) {
         const int64_t last = stride == kWidth ? t.depth & -kSteps : 0;
         for (; k < last; k += kSteps, b += kSteps * kWidth) turn(a, k, b, ahead, aheadStep, ends);
@@ -164,6 +168,22 @@ struct Tile {
         step<false>(a, k, b);
       }
     }
+  }
+
+  // Returns how many steps it took; `b` moves past them.
+  HWY_INLINE int64_t addParts(const float* const& a, const GemmTile& t, const float*& b, bool looksAhead) {
+    const float* const rows[kRows] = {a};
+    Tile part[kParts - 1];
+    for (Tile& each : part) each.clear();
+    const int64_t stride = t.bStride, last = t.depth / kParts * kParts;
+    for (int64_t k = 0; k < last; k += kParts, b += kParts * stride) {
+      for (int64_t line = 0; looksAhead && line < kParts; ++line)
+        __builtin_prefetch(b + kDistance<kRows> + line * stride, 0, 3);
+      step<false>(rows, k, b);
+      MAX_UNROLL for (int i = 1; i < kParts; ++i) part[i - 1].template step<false>(rows, k + i, b + i * stride);
+    }
+    for (const Tile& each : part) add(each);
+    return last;
   }
 
   // Some steps with a packed panel.
@@ -217,6 +237,17 @@ struct Tile {
     MAX_UNROLL for (int j = 0; j < kVectors; ++j) {
       if (std::max((j + 1) * kRows / (kVectors + 1), 1) - 1 != row) continue;
       __builtin_prefetch(b + j * kLanes, 0, 3);
+    }
+  }
+
+  HWY_INLINE void clear() {
+    each([](auto d, auto, int, int) MAX_INLINE_LAMBDA { return hn::Zero(d); });
+  }
+
+  HWY_INLINE void add(const Tile& other) {
+    MAX_UNROLL for (int i = 0; i < kRows; ++i) {
+      MAX_UNROLL for (int j = 0; j < kWhole; ++j) sum[i][j] = hn::Add(sum[i][j], other.sum[i][j]);
+      if constexpr (kHalf) half[i] = hn::Add(half[i], other.half[i]);
     }
   }
 

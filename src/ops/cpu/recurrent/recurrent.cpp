@@ -184,8 +184,8 @@ class FloatProducts final : public RecurrentProducts {
   struct ItemGemms {
     Gemm gates, candidate;
     ItemGemms(const OpRequest& request, const RecurrentSizes& sizes, const GemmTable& table, int64_t items)
-        : gates(gemmOf(request, table, items, sizes.gates == 3 ? 2 * sizes.hidden : sizes.all(), sizes.hidden)),
-          candidate(gemmOf(request, table, items, sizes.hidden, sizes.hidden)) {}
+        : gates(stateGemm(request, sizes, table, items, sizes.gates == 3 ? 2 * sizes.hidden : sizes.all())),
+          candidate(stateGemm(request, sizes, table, items, sizes.hidden)) {}
   };
 
   const float* packed(Part part, int64_t direction, const std::byte* shared) const {
@@ -196,9 +196,16 @@ class FloatProducts final : public RecurrentProducts {
     return weights.data() + direction * weights.stride();
   }
 
-  static Gemm gemmOf(const OpRequest& request, const GemmTable& table, int64_t rows, int64_t columns, int64_t depth) {
+  // The number of items follows that of lanes.
+  static Gemm stateGemm(const OpRequest& request, const RecurrentSizes& sizes, const GemmTable& table, int64_t items,
+                        int64_t columns) {
+    GemmTypes types(table);
+    types.isPart = sizes.batch > 1;
+    return gemmOf(request, types, items, columns, sizes.hidden);
+  }
+  static Gemm gemmOf(const OpRequest& request, const GemmTypes& types, int64_t rows, int64_t columns, int64_t depth) {
     return {rows, columns, 1, depth, Epilogue(), request.lanes, WorkVector<GemmOffsets>(1), PartialSums::Float32,
-            table};
+            types};
   }
 
   const GemmTable& table_;
