@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Micro-kernels of integer products per target: multiply and add pairs of int16, or, with AVX-VNNI, four bytes.
+#include <optional>
+
 #include "ops/cpu/matrix/gemm_int.h"
 #include "ops/cpu/matrix/tile_tables.h"
 #include "ops/cpu/quantization/quantize.h"
@@ -61,7 +63,8 @@ struct Rounding {
   HWY_INLINE VF shifted(VF x) const { return hn::Add(hn::Min(hn::Max(x, low), high), magic); }
 };
 
-// What Requantization says, in vectors, which are made once for a tile: bytes that are stored might change its numbers.
+// What Requantization says, in vectors, which are made once for some tiles: bytes that are stored might change its
+// numbers.
 struct Requantizer {
   const Requantization how;
   const Rounding rounding;
@@ -142,7 +145,7 @@ HWY_INLINE V32 withZeroPoints(const IntegerTile& t, int i, int64_t n, V32 sums) 
 
 // The first kUsed vectors of the panel. Within the loop over tiles, registers would be spilled in that over words.
 template <class Words, int kRows, int kUsed>
-HWY_NOINLINE void multiplyTile(const IntegerTile& t) {
+HWY_NOINLINE void multiplyTile(const IntegerTile& t, const Requantizer* requantizer) {
   const D32 d;
   V32 sum[kRows][kUsed];
   MAX_UNROLL for (int i = 0; i < kRows; ++i) MAX_UNROLL for (int j = 0; j < kUsed; ++j) sum[i][j] = hn::Zero(d);
@@ -169,10 +172,9 @@ HWY_NOINLINE void multiplyTile(const IntegerTile& t) {
       hn::Store(withZeroPoints(t, i, j * kLanes, sum[i][j]), d, sums[i] + j * kLanes);
   if (t.reals) {
     for (int i = 0; i < kRows; ++i) scaleRow(sums[i], t.columns, *t.how, t.reals + i * t.outStride);
-  } else if (t.how) {
-    const Requantizer requantizer(*t.how);
+  } else if (requantizer) {
     for (int i = 0; i < kRows; ++i)
-      requantizer.run(sums[i], t.columns, t.other ? t.other + i * t.outStride : nullptr, t.out + i * t.outStride);
+      requantizer->run(sums[i], t.columns, t.other ? t.other + i * t.outStride : nullptr, t.out + i * t.outStride);
   } else {
     for (int i = 0; i < kRows; ++i)
       for (int64_t n = 0; n < t.columns; ++n) t.c[i * t.ldc + n] = sums[i][n];
@@ -181,7 +183,10 @@ HWY_NOINLINE void multiplyTile(const IntegerTile& t) {
 
 template <class Words, int kRows, int kUsed>
 void tile(IntegerTile& t) {
-  for (; t.tiles > 0; --t.tiles, t.advance(kRows)) multiplyTile<Words, kRows, kUsed>(t);
+  std::optional<Requantizer> requantizer;
+  if (t.how && !t.reals) requantizer.emplace(*t.how);
+  for (; t.tiles > 0; --t.tiles, t.advance(kRows))
+    multiplyTile<Words, kRows, kUsed>(t, requantizer ? &*requantizer : nullptr);
 }
 
 template <class Words, int kUsed>
