@@ -141,6 +141,41 @@ TEST(Pool, AloneWorksOnPlanes) {
   }
 }
 
+// That of an image of one pixel, whatever its strides, unless they are those of the output's size.
+TEST(ConvTranspose, OfOnePixelIsAProduct) {
+  struct Case {
+    int64_t height;
+    Attributes attributes;
+    int64_t groups, stride;  // what the compiler makes of the first axis's stride
+  };
+  const Case cases[] = {
+      {1, {}, 1, 4},
+      {1, attrs({{"strides", list({2, 1})}, {"pads", list({1, 0, 1, 2})}}), 2, 4},
+      {1, attrs({{"strides", list({5, 3})}, {"output_padding", list({3, 1})}}), 1, 5},
+      {1, attrs({{"dilations", list({2, 3})}, {"strides", list({3, 1})}, {"output_shape", list({6, 5})}}), 3, 7},
+      {1, attrs({{"strides", list({3, 2})}, {"auto_pad", std::string("SAME_UPPER")}}), 1, 3},
+      {2, attrs({{"strides", list({3, 2})}}), 1, 3},
+  };
+  for (const Case& test : cases) {
+    const auto build = [&](Builder& b) {
+      Attributes attributes = test.attributes;
+      attributes.set("group", test.groups);
+      b.output(b.op("ConvTranspose",
+                    {b.input({2, 6, test.height, 1}), b.random({6, 2, 4, 3}), b.random({2 * test.groups})},
+                    attributes));
+    };
+    compileAndCompare(build, {{2, 6, test.height, 1}}, withoutFusion(), 1e-5);
+    Builder b;
+    build(b);
+    compile(*b.graph, withoutFusion());
+    const auto& nodes = b.graph->nodes();
+    const auto node =
+        std::find_if(nodes.begin(), nodes.end(), [](const Node* each) { return each->isOwn("ConvTranspose"); });
+    ASSERT_NE(node, nodes.end());
+    EXPECT_EQ((*node)->attributes.getInts("strides").at(0), test.stride);
+  }
+}
+
 // Without strides a transposed convolution is one with the taps in reverse order, unless it crops more than it adds.
 TEST(ConvTranspose, WithoutStridesIsAConvolution) {
   struct Case {

@@ -130,6 +130,21 @@ std::optional<std::vector<readers::Window>> reversedWindows(const readers::Trans
   return windows;
 }
 
+// Strides lie between pixels: those of an image of a single one may be any. As long as the kernel, they make one
+// product of it, whose columns are the taps.
+Attributes withoutOverlaps(const Node& node, const readers::Transposed& reader) {
+  Attributes attributes = node.attributes;
+  if (reader.windows.isSame()) return attributes;  // strides are those of the output's size then
+  std::vector<int64_t> strides;
+  for (size_t i = 0; i < reader.windows.axes.size(); ++i) {
+    const Dim& dim = node.input(0)->type.dims[i + 2];
+    if (!dim.isKnown() || dim.value() != 1) return attributes;
+    strides.push_back(std::max(reader.windows.axes[i].extent(), reader.windows.axes[i].stride));
+  }
+  attributes.set("strides", strides);
+  return attributes;
+}
+
 bool lowerConvTranspose(Rewriter& rewriter, Node& node) {
   const Value* weights = node.input(1);
   if (!weights->constant || !isRanked(node.input(0))) return false;
@@ -137,19 +152,20 @@ bool lowerConvTranspose(Rewriter& rewriter, Node& node) {
   const int rank = rankOf(node.input(0));
   if (rank < 3 || rank > 5 || shape.rank() != rank || shape.count() == 0) return false;
   const int64_t groups = readers::readGroups(node.attributes);
-  const readers::Transposed reader(node.attributes, shape.dims().subspan(2));
+  const Attributes attributes = withoutOverlaps(node, {node.attributes, shape.dims().subspan(2)});
+  const readers::Transposed reader(attributes, shape.dims().subspan(2));
   if (const auto windows = reversedWindows(reader)) {
-    Attributes attributes;
-    setWindows(attributes, *windows);
-    attributes.set("group", groups);
+    Attributes reversed;
+    setWindows(reversed, *windows);
+    reversed.set("group", groups);
     std::vector<Value*> inputs = node.inputs;
     inputs[1] = rewriter.constant(asFilters(*weights->constant, groups));
-    Node* convolution = rewriter.add("", "Conv", std::move(inputs), std::move(attributes), {&node});
+    Node* convolution = rewriter.add("", "Conv", std::move(inputs), std::move(reversed), {&node});
     return rewriter.replace(&node, convolution->output()) && lowerConv(rewriter, *convolution);
   }
   // Few filters for each channel work on planes.
-  if (groups > 1 && groups == shape[0] && !readers::isPhasedDepthwise(node.attributes, shape)) return false;
-  return replaceByLast(rewriter, node, "ConvTranspose", node.inputs, node.attributes);
+  if (groups > 1 && groups == shape[0] && !readers::isPhasedDepthwise(attributes, shape)) return false;
+  return replaceByLast(rewriter, node, "ConvTranspose", node.inputs, attributes);
 }
 
 // Integer convolutions; input `w` is the weights, `zeros` their zero points.
