@@ -27,7 +27,8 @@ int64_t costOf(const ElementwiseProgram& program) {
   return cost;
 }
 
-// So that they are on their way while something else is computed.
+// So that they are on their way while something else is computed. Of many at once the chip drops some.
+constexpr int64_t kMostAsked = 4096;
 void askForLines(const std::byte* from, int64_t bytes) {
   for (int64_t i = 0; i < bytes; i += kStreamedLine) __builtin_prefetch(from + i, 1);
 }
@@ -184,7 +185,8 @@ void ElementwiseOp::planWork() {
   const bool wide = program_->registerCount > 6 || program_->registerElementSize > 4;
   // Of large tensors, so that the next block's elements are on their way while this one is computed.
   const bool isFar = output_.count() * static_cast<int64_t>(sizeof(float)) >= kStreamedBytes;
-  const int64_t flatBlock = std::clamp(kChunkCost / cost, kMinFlatBlock, kMaxFlatBlock);
+  // Of whole lines, which can be stored past the caches.
+  const int64_t flatBlock = std::clamp(kChunkCost / cost, kMinFlatBlock, kMaxFlatBlock) / kStreamedLine * kStreamedLine;
   layout_ = planBlocks(collapseBroadcast(output_, shapes, pitches), wide || isFar ? kBlockElements / 2 : kBlockElements,
                        program_->registerCount > 0 ? 0 : flatBlock);
   std::vector<bool> repeated(program_->inputs.size());
@@ -284,8 +286,9 @@ void ElementwiseOp::runBlocks(const OpContext& context, int64_t begin, int64_t e
   place(context, scratch, places);
   Cursor cursor(layout_, begin);
   const int64_t extent = layout_.dims[layout_.split];
-  const bool isStreamed = streams(context), isFar = !isStreamed && streamedBytes_ >= kStreamedBytes;
   const int64_t blockBytes = layout_.blockElements() * outputSizes_[0];
+  const bool isStreamed = streams(context);
+  const bool isFar = !isStreamed && streamedBytes_ >= kStreamedBytes && blockBytes <= kMostAsked;
   Source sources[kMaxElementwiseInputs];
   for (int64_t block = begin; block < end; cursor.turn()) {
     const size_t count = findSources(context, cursor, scratch, sources);
