@@ -18,7 +18,7 @@ constexpr Case kCases[] = {
     {1, 2000, 1, false, false, 1, ""},        {1, 2000, 130, false, true, 1, "Relu"},
     {3, 1700, 50, true, false, 1, "Gelu"},    {40, 1000, 33, true, true, 2, "Relu"},
     {7, 3000, 65, false, true, 0.5f, "Tanh"}, {100, 900, 97, false, false, 1, ""},
-    {100, 900, 97, false, true, 1, ""},
+    {100, 900, 97, false, true, 1, ""},       {5, 3000, 4, false, true, 1, "Relu"},
 };
 
 Ref<Tensor> run(Node& node, const Tensors& inputs, const Shape& shape, const Case& each, PartialSums type, int lanes) {

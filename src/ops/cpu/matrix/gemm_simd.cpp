@@ -489,44 +489,51 @@ void dot(const float* a, const float* b, int64_t ldb, int64_t depth, int64_t col
   }
 }
 
-// Four rows, of which the last ones may be the same, and some columns.
+// The sums of kColumns columns and four rows, of which the last ones may be the same, over a part of their depth.
 template <int kColumns>
-HWY_INLINE void multiplyColumns(const float* const (&rows)[4], const float* columns, int64_t depth,
-                                float (*products)[4]) {
+HWY_INLINE void multiplyColumns(const float* const (&rows)[4], const float* columns, int64_t stride, int64_t begin,
+                                int64_t end, float (*sums)[4]) {
   const D d;
   V sum[kColumns][4];
   MAX_UNROLL for (int j = 0; j < kColumns; ++j) MAX_UNROLL for (int i = 0; i < 4; ++i) sum[j][i] = hn::Zero(d);
   const auto add = [&](int64_t k, auto load) MAX_INLINE_LAMBDA {
     V value[kColumns];
-    MAX_UNROLL for (int j = 0; j < kColumns; ++j) value[j] = load(columns + j * depth + k);
+    MAX_UNROLL for (int j = 0; j < kColumns; ++j) value[j] = load(columns + j * stride + k);
     MAX_UNROLL for (int i = 0; i < 4; ++i) {
       const V row = load(rows[i] + k);
       MAX_UNROLL for (int j = 0; j < kColumns; ++j) sum[j][i] = hn::MulAdd(value[j], row, sum[j][i]);
     }
   };
-  int64_t k = 0;
-  for (; k + kLanes <= depth; k += kLanes)
+  int64_t k = begin;
+  for (; k + kLanes <= end; k += kLanes)
     add(k, [&](const float* from) MAX_INLINE_LAMBDA { return hn::LoadU(d, from); });
-  if (k < depth) add(k, [&](const float* from) MAX_INLINE_LAMBDA { return loadFirst(d, from, depth - k); });
-  MAX_UNROLL for (int j = 0; j < kColumns; ++j) sumsOf<4>(sum[j], products[j]);
+  if (k < end) add(k, [&](const float* from) MAX_INLINE_LAMBDA { return loadFirst(d, from, end - k); });
+  MAX_UNROLL for (int j = 0; j < kColumns; ++j) sumsOf<4>(sum[j], sums[j]);
 }
 
+// Sums of a lane are no longer than those of a packed product, so that they are as exact.
 void fewColumns(const FewColumns& t) {
+  constexpr int64_t kPart = kKBlock * kLanes;
   WorkCounter work;
   float* out = t.out;
   for (int64_t m = 0; m < t.rows; m += 4) {
     const int64_t some = std::min<int64_t>(4, t.rows - m);
     const float* rows[4];
     for (int64_t i = 0; i < 4; ++i) rows[i] = t.a + (m + std::min(i, some - 1)) * t.depth;
-    for (int64_t n = 0; n < t.columns; n += 2, work.pass(t.depth)) {
-      float products[2][4];
-      const float* columns = t.b + n * t.depth;
-      const int64_t width = std::min<int64_t>(2, t.columns - n);
-      width > 1 ? multiplyColumns<2>(rows, columns, t.depth, products)
-                : multiplyColumns<1>(rows, columns, t.depth, products);
-      for (int64_t j = 0; j < width; ++j)
-        for (int64_t i = 0; i < some; ++i) out[i * t.columns + n + j] = products[j][i];
-    }
+    for (int64_t n = 0; n < t.columns; n += 2)
+      for (int64_t begin = 0; begin < t.depth; begin += kPart) {
+        float sums[2][4];
+        const float* columns = t.b + n * t.depth;
+        const int64_t width = std::min<int64_t>(2, t.columns - n), end = std::min(begin + kPart, t.depth);
+        width > 1 ? multiplyColumns<2>(rows, columns, t.depth, begin, end, sums)
+                  : multiplyColumns<1>(rows, columns, t.depth, begin, end, sums);
+        for (int64_t j = 0; j < width; ++j)
+          for (int64_t i = 0; i < some; ++i) {
+            float& sum = out[i * t.columns + n + j];
+            sum = begin == 0 ? sums[j][i] : sum + sums[j][i];
+          }
+        work.pass(end - begin);
+      }
     out += some * t.columns;
   }
 }

@@ -26,7 +26,6 @@ constexpr int64_t kRowsWorthPacking = 32;
 // With so few rows of A, sums along the rows of B take less time than packing these: a few rows for short sums, twice
 // as many for long ones.
 constexpr int64_t kRowsForDot = 3, kMostRowsForDot = 8, kLongSum = 1024;
-constexpr int64_t kDepthForDot = 64;
 constexpr int64_t kFloatsWorthStreaming = 128 << 10;            // of B, which is then not near
 constexpr int64_t kMostStreamed = 2048, kFewestStreamed = 128;  // columns of a task
 // A small B stays in the first cache as it is; many rows are worth a copy, whose vectors cross no lines.
@@ -80,8 +79,8 @@ Shape shapeOfB(const OpRequest& request, const Options& options) {
 // consists mostly of padding: a row costs a panel one for each element. Those add loads and the sum of a vector's
 // lanes.
 bool hasFewColumns(const GemmTable& table, int64_t depth, int64_t columns) {
-  constexpr int64_t kMostColumns = 8, kLaneSum = 6;
-  if (columns < 1 || columns > kMostColumns || depth < kDepthForDot || depth > kStepsPerLook) return false;
+  constexpr int64_t kMostColumns = 8, kLeastDepth = 64, kLaneSum = 6;
+  if (columns < 1 || columns > kMostColumns || depth < kLeastDepth) return false;
   return table.wordElements == 1 && columns * (depth + depth / 4 + kLaneSum * table.lanes) < depth * table.lanes;
 }
 
@@ -209,7 +208,10 @@ RightSide MatMulOp::choose(const OpRequest& request) {
   }
   const Tensor* constant = request.inputs[1].constant;
   const bool sumsInOneGo = request.settings.partialSums == PartialSums::Float32;
-  if (sumsInOneGo && matrices_ == 1 && hasFewColumns(table, shape_.depth, shape_.columns)) {
+  // There is nothing to add in float64 but sums of a single part.
+  const bool isOnePart =
+      request.settings.partialSums == PartialSums::Float64 && shape_.depth <= table.kBlock * table.lanes;
+  if ((sumsInOneGo || isOnePart) && matrices_ == 1 && hasFewColumns(table, shape_.depth, shape_.columns)) {
     if (constant && !shape_.transB) {
       columns_.resize(static_cast<size_t>(constant->count()));
       transposeMatrices(constant->as<float>(), shape_.bCount(), shape_.depth, shape_.columns, columns_.data());
