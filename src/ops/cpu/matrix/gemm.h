@@ -152,10 +152,11 @@ struct RoundedRows {
   int64_t addedStride;
 };
 
-// out[m * columns + n] = sum of a[m * depth + k] * b[n * depth + k]: a few columns, one after the other.
+// out[m * columns + n] = sum of a[m * depth + k] * b[n * depth + k]: a few columns, one after the other. Sums over
+// `part` of the depth are added in float64.
 struct FewColumns {
   const float *a, *b;
-  int64_t rows, depth, columns;
+  int64_t rows, depth, columns, part;
   float* out;
 };
 

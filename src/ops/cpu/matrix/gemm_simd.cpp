@@ -511,29 +511,45 @@ HWY_INLINE void multiplyColumns(const float* const (&rows)[4], const float* colu
   MAX_UNROLL for (int j = 0; j < kColumns; ++j) sumsOf<4>(sum[j], sums[j]);
 }
 
-// Sums of a lane are no longer than those of a packed product, so that they are as exact.
+// Of one column or two.
+HWY_INLINE void multiplyColumns(const FewColumns& t, const float* const (&rows)[4], int64_t column, int64_t begin,
+                                int64_t end, float (*sums)[4]) {
+  const float* columns = t.b + column * t.depth;
+  if (column + 1 < t.columns) return multiplyColumns<2>(rows, columns, t.depth, begin, end, sums);
+  multiplyColumns<1>(rows, columns, t.depth, begin, end, sums);
+}
+
+// What the other parts add to the sums of the first one.
+HWY_NOINLINE void addParts(const FewColumns& t, const float* const (&rows)[4], int64_t column, float (*sums)[4]) {
+  WorkCounter work;
+  double total[2][4] = {};
+  for (int64_t begin = 0; begin < t.depth; begin += t.part) {
+    const int64_t end = std::min(begin + t.part, t.depth);
+    if (begin > 0) multiplyColumns(t, rows, column, begin, end, sums);
+    for (int j = 0; j < 2; ++j)
+      for (int i = 0; i < 4; ++i) total[j][i] += static_cast<double>(sums[j][i]);
+    work.pass(end - begin);
+  }
+  for (int j = 0; j < 2; ++j)
+    for (int i = 0; i < 4; ++i) sums[j][i] = static_cast<float>(total[j][i]);
+}
+
 void fewColumns(const FewColumns& t) {
-  constexpr int64_t kPart = kKBlock * kLanes;
   WorkCounter work;
   float* out = t.out;
   for (int64_t m = 0; m < t.rows; m += 4) {
     const int64_t some = std::min<int64_t>(4, t.rows - m);
     const float* rows[4];
     for (int64_t i = 0; i < 4; ++i) rows[i] = t.a + (m + std::min(i, some - 1)) * t.depth;
-    for (int64_t n = 0; n < t.columns; n += 2)
-      for (int64_t begin = 0; begin < t.depth; begin += kPart) {
-        float sums[2][4];
-        const float* columns = t.b + n * t.depth;
-        const int64_t width = std::min<int64_t>(2, t.columns - n), end = std::min(begin + kPart, t.depth);
-        width > 1 ? multiplyColumns<2>(rows, columns, t.depth, begin, end, sums)
-                  : multiplyColumns<1>(rows, columns, t.depth, begin, end, sums);
-        for (int64_t j = 0; j < width; ++j)
-          for (int64_t i = 0; i < some; ++i) {
-            float& sum = out[i * t.columns + n + j];
-            sum = begin == 0 ? sums[j][i] : sum + sums[j][i];
-          }
-        work.pass(end - begin);
-      }
+    for (int64_t n = 0; n < t.columns; n += 2) {
+      float sums[2][4] = {};
+      const int64_t first = std::min(t.part, t.depth);
+      multiplyColumns(t, rows, n, 0, first, sums);
+      if (first < t.depth) addParts(t, rows, n, sums);
+      for (int64_t j = 0; j < std::min<int64_t>(2, t.columns - n); ++j)
+        for (int64_t i = 0; i < some; ++i) out[i * t.columns + n + j] = sums[j][i];
+      work.pass(first);
+    }
     out += some * t.columns;
   }
 }

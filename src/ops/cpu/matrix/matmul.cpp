@@ -128,6 +128,7 @@ class MatMulOp : public OpKernel {
   int64_t biases_;
   bool swaps_;  // the product is computed as that of the transposed factors
   ProductShape shape_;
+  bool addsFloat64_;           // partial sums
   Ref<PackedWeights> packed_;  // set by choose(), so it comes before right_
   WorkVector<float> columns_;  // of a constant B, if they are few; likewise
   RightSide right_;
@@ -150,6 +151,7 @@ MatMulOp::MatMulOp(const OpRequest& request, const Options& options)
       biases_(biasCount(request)),
       swaps_(multipliesColumn(request)),
       shape_(foldBatch(request)),
+      addsFloat64_(request.settings.partialSums == PartialSums::Float64),
       right_(choose(request)),
       gemm_(shape_.rows, shape_.columns, 1, shape_.depth, options.epilogue, request.lanes, offsets(),
             request.settings.partialSums,
@@ -208,10 +210,8 @@ RightSide MatMulOp::choose(const OpRequest& request) {
   }
   const Tensor* constant = request.inputs[1].constant;
   const bool sumsInOneGo = request.settings.partialSums == PartialSums::Float32;
-  // There is nothing to add in float64 but sums of a single part.
-  const bool isOnePart =
-      request.settings.partialSums == PartialSums::Float64 && shape_.depth <= table.kBlock * table.lanes;
-  if ((sumsInOneGo || isOnePart) && matrices_ == 1 && hasFewColumns(table, shape_.depth, shape_.columns)) {
+  const bool roundsSums = !sumsInOneGo && !addsFloat64_;  // partial ones, to a narrow type
+  if (!roundsSums && matrices_ == 1 && hasFewColumns(table, shape_.depth, shape_.columns)) {
     if (constant && !shape_.transB) {
       columns_.resize(static_cast<size_t>(constant->count()));
       transposeMatrices(constant->as<float>(), shape_.bCount(), shape_.depth, shape_.columns, columns_.data());
@@ -386,6 +386,8 @@ void MatMulOp::runRows(const OpContext& context) const {
 void MatMulOp::runFewColumns(const OpContext& context) const {
   constexpr int64_t kMostRows = 32;  // of a task
   const int64_t depth = shape_.depth, columns = shape_.columns, parts = ceilDiv(shape_.rows, kMostRows);
+  // The sums of lanes are no longer than those of a packed product, so that they are as exact.
+  const int64_t part = gemm_.table().kBlock * (addsFloat64_ ? 1 : gemm_.table().lanes);
   const WorkVector<GemmOffsets>& batch = gemm_.batch();
   const float* a = transposedA(context);
   const float* b = columnsOfB(context);
@@ -396,7 +398,7 @@ void MatMulOp::runFewColumns(const OpContext& context) const {
       const int64_t first = task % parts * kMostRows, last = std::min(first + kMostRows, shape_.rows);
       const int64_t to = at.c + first * columns;
       gemm_.table().fewColumns(
-          {a + at.a + first * depth, b + at.b, last - first, depth, columns, context.out<float>() + to});
+          {a + at.a + first * depth, b + at.b, last - first, depth, columns, part, context.out<float>() + to});
       finishRows(context, to, at.bias, last - first, columns);
     }
   });
