@@ -21,6 +21,7 @@ except ImportError:
     helper = None
 
 DEADLINE, MOST_AFTER, PATIENCE = 1.0, 0.1, 10.0
+ATTEMPTS = 3  # one may be held up by the system, which frees and clears memory in a process's time
 DEADLINE_EXCEEDED = 4
 ROUNDS = 1 << 40
 
@@ -195,10 +196,14 @@ class RunDeadlines(unittest.TestCase):
             with self.subTest(name):
                 data = make()
                 self.assertLessEqual(len(data), budget_cases.MEGABYTE)
-                status, processor, clock = attempt(data)
-                self.assertEqual(status, DEADLINE_EXCEEDED)
-                self.assertFalse(pace.is_longer(processor, MOST_AFTER), f"took {processor:.2f} s after the deadline")
-                self.assertLess(clock, PATIENCE)
+                for _ in range(ATTEMPTS):
+                    status, processor, clock = attempt(data)
+                    self.assertEqual(status, DEADLINE_EXCEEDED)
+                    self.assertLess(clock, PATIENCE)
+                    is_late = pace.is_longer(processor, MOST_AFTER)
+                    if not is_late:
+                        break
+                self.assertFalse(is_late, f"took {processor:.2f} s after the deadline")
 
 
 if __name__ == "__main__":

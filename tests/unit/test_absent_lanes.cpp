@@ -174,14 +174,14 @@ TEST(RunClock, WaitsForOtherLanesDoNotCount) {
 
 // Some clocks of a thread stand still between two ticks of the kernel.
 TEST(RunClock, TimeOfTheThreadIsExactInBriefRuns) {
-  constexpr int kRuns = 20;
-  int seen = 0;
-  for (int i = 0; i < kRuns; ++i) {
-    const int64_t before = threadNanoseconds();
-    spin(milliseconds(1));
-    seen += threadNanoseconds() - before > 500'000 ? 1 : 0;
+  int changes = 0;
+  int64_t last = threadNanoseconds();
+  for (int i = 0; i < 10'000; ++i) {  // a few milliseconds
+    const int64_t now = threadNanoseconds();
+    changes += now == last ? 0 : 1;
+    last = now;
   }
-  EXPECT_GT(seen, kRuns / 2);
+  EXPECT_GT(changes, 1000);
 }
 
 }  // namespace
