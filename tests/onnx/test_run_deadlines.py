@@ -21,7 +21,7 @@ except ImportError:
     helper = None
 
 DEADLINE, MOST_AFTER, PATIENCE = 1.0, 0.1, 10.0
-ATTEMPTS = 3  # one may be held up by the system, which frees and clears memory in a process's time
+REPEATS = 2  # of a run that ended late once, which a machine can cause; none of them may
 DEADLINE_EXCEEDED = 4
 ROUNDS = 1 << 40
 
@@ -196,14 +196,16 @@ class RunDeadlines(unittest.TestCase):
             with self.subTest(name):
                 data = make()
                 self.assertLessEqual(len(data), budget_cases.MEGABYTE)
-                for _ in range(ATTEMPTS):
-                    status, processor, clock = attempt(data)
-                    self.assertEqual(status, DEADLINE_EXCEEDED)
-                    self.assertLess(clock, PATIENCE)
-                    is_late = pace.is_longer(processor, MOST_AFTER)
-                    if not is_late:
-                        break
-                self.assertFalse(is_late, f"took {processor:.2f} s after the deadline")
+                late = self.seconds_after(data)
+                if pace.is_longer(late, MOST_AFTER):
+                    late = max(self.seconds_after(data) for _ in range(REPEATS))
+                self.assertFalse(pace.is_longer(late, MOST_AFTER), f"took {late:.2f} s after the deadline")
+
+    def seconds_after(self, data):
+        status, processor, clock = attempt(data)
+        self.assertEqual(status, DEADLINE_EXCEEDED)
+        self.assertLess(clock, PATIENCE)
+        return processor
 
 
 if __name__ == "__main__":

@@ -103,7 +103,7 @@ template <class D, class V = hn::Vec<D>, int count>
 HWY_INLINE V softmaxWeight(D d, V x, const float (&powers)[count]) {
   const V t = hn::Mul(x, hn::Set(d, 1.442695041f));
 #if HWY_TARGET == HWY_AVX3
-  if constexpr (sizeof(V) == 64) {
+  if constexpr (kScales<V>) {
     const __mmask16 stays = _mm512_cmp_ps_mask(t.raw, _mm512_set1_ps(-126), _CMP_NLT_UQ);  // NaN, too
     const V fraction{_mm512_reduce_ps(t.raw, 1)};                                          // 1 = of the floor
     return V{_mm512_maskz_scalef_ps(stays, polynomial(d, fraction, powers).raw, t.raw)};

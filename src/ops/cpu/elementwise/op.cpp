@@ -27,7 +27,8 @@ int64_t costOf(const ElementwiseProgram& program) {
   return cost;
 }
 
-// So that they are on their way while something else is computed. Of many at once the chip drops some.
+// So that they are on their way while something else is computed. With blocks of more bytes that takes longer than not
+// to ask.
 constexpr int64_t kMostAsked = 4096;
 void askForLines(const std::byte* from, int64_t bytes) {
   for (int64_t i = 0; i < bytes; i += kStreamedLine) __builtin_prefetch(from + i, 1);

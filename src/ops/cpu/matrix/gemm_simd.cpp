@@ -520,7 +520,7 @@ HWY_INLINE void multiplyColumns(const FewColumns& t, const float* const (&rows)[
 }
 
 // What the other parts add to the sums of the first one.
-HWY_NOINLINE void addParts(const FewColumns& t, const float* const (&rows)[4], int64_t column, float (*sums)[4]) {
+HWY_NOINLINE void addLaterParts(const FewColumns& t, const float* const (&rows)[4], int64_t column, float (*sums)[4]) {
   WorkCounter work;
   double total[2][4] = {};
   for (int64_t begin = 0; begin < t.depth; begin += t.part) {
@@ -545,7 +545,7 @@ void fewColumns(const FewColumns& t) {
       float sums[2][4] = {};
       const int64_t first = std::min(t.part, t.depth);
       multiplyColumns(t, rows, n, 0, first, sums);
-      if (first < t.depth) addParts(t, rows, n, sums);
+      if (first < t.depth) addLaterParts(t, rows, n, sums);
       for (int64_t j = 0; j < std::min<int64_t>(2, t.columns - n); ++j)
         for (int64_t i = 0; i < some; ++i) out[i * t.columns + n + j] = sums[j][i];
       work.pass(first);
